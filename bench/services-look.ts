@@ -31,8 +31,10 @@ export async function servicesLook(): Promise<Row[]> {
     const { ms, stdout } = await bare.ask(z.object({ ms: z.number(), stdout: z.string() }), {
       ...{ what: 'run', port: SSH_PORT, ...ROOT, command },
     })
-    const found = stdout.split('\n').filter((line) => line.startsWith(' ')).length
-    if (found !== expected) throw new Error(`a look with ${found} services: ${stdout.slice(-200)}`)
+    const lines = stdout.split('\n').filter((line) => line.startsWith(' '))
+    const found = lines.length - 1
+    if (found !== expected || lines.at(-1) !== ' whole')
+      throw new Error(`a look with ${found} services: ${stdout.slice(-200)}`)
     return ms
   }
   const row = (name: Row['name'], times: readonly number[]): Row => {

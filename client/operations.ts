@@ -748,7 +748,8 @@ export interface Operations {
               | 'review_conffile'
               | 'open_terminal'
             label: string
-          } | null
+          } | null /** Of `self_impact`: what the upgrade takes away for a moment (`away`), how late the target comes among several ones, from 0 to 3 for the host (`late`), and whether the panel goes away with the target (`panel`). */
+          impact?: { away: 'panel' | 'host' | 'both' | null; late: number; panel: boolean }
         }>
         reboot: { required: boolean | null; reasons: Array<string> }
         services: Array<{
@@ -765,7 +766,7 @@ export interface Operations {
             | 'none' /** Why the service is not restarted alone, a French sentence; null where it can be, or is no service. */
           why: string | null
           interrupts: 'panel' | 'host' | 'both' | null
-        }> /** Whether services may be missing, because the service account sees only its own processes. */
+        }> /** Whether services may be missing, because the service account sees only its own processes, or because not every process could be read. */
         services_unseen: boolean
         target: Target
         name: string
@@ -891,7 +892,8 @@ export interface Operations {
             | 'review_conffile'
             | 'open_terminal'
           label: string
-        } | null
+        } | null /** Of `self_impact`: what the upgrade takes away for a moment (`away`), how late the target comes among several ones, from 0 to 3 for the host (`late`), and whether the panel goes away with the target (`panel`). */
+        impact?: { away: 'panel' | 'host' | 'both' | null; late: number; panel: boolean }
       }>
       reboot: { required: boolean | null; reasons: Array<string> }
       services: Array<{
@@ -908,7 +910,7 @@ export interface Operations {
           | 'none' /** Why the service is not restarted alone, a French sentence; null where it can be, or is no service. */
         why: string | null
         interrupts: 'panel' | 'host' | 'both' | null
-      }> /** Whether services may be missing, because the service account sees only its own processes. */
+      }> /** Whether services may be missing, because the service account sees only its own processes, or because not every process could be read. */
       services_unseen: boolean
       target: Target
       name: string
@@ -1306,7 +1308,8 @@ export interface Operations {
             | 'review_conffile'
             | 'open_terminal'
           label: string
-        } | null
+        } | null /** Of `self_impact`: what the upgrade takes away for a moment (`away`), how late the target comes among several ones, from 0 to 3 for the host (`late`), and whether the panel goes away with the target (`panel`). */
+        impact?: { away: 'panel' | 'host' | 'both' | null; late: number; panel: boolean }
       }>
       conffiles: Array<{
         file: string
@@ -1423,7 +1426,8 @@ export interface Operations {
             | 'review_conffile'
             | 'open_terminal'
           label: string
-        } | null
+        } | null /** Of `self_impact`: what the upgrade takes away for a moment (`away`), how late the target comes among several ones, from 0 to 3 for the host (`late`), and whether the panel goes away with the target (`panel`). */
+        impact?: { away: 'panel' | 'host' | 'both' | null; late: number; panel: boolean }
       }>
       conffiles: Array<{
         file: string
@@ -1523,7 +1527,8 @@ export interface Operations {
             | 'review_conffile'
             | 'open_terminal'
           label: string
-        } | null
+        } | null /** Of `self_impact`: what the upgrade takes away for a moment (`away`), how late the target comes among several ones, from 0 to 3 for the host (`late`), and whether the panel goes away with the target (`panel`). */
+        impact?: { away: 'panel' | 'host' | 'both' | null; late: number; panel: boolean }
       }>
       conffiles: Array<{
         file: string
@@ -1641,7 +1646,8 @@ export interface Operations {
             | 'review_conffile'
             | 'open_terminal'
           label: string
-        } | null
+        } | null /** Of `self_impact`: what the upgrade takes away for a moment (`away`), how late the target comes among several ones, from 0 to 3 for the host (`late`), and whether the panel goes away with the target (`panel`). */
+        impact?: { away: 'panel' | 'host' | 'both' | null; late: number; panel: boolean }
       }>
       conffiles: Array<{
         file: string

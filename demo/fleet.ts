@@ -93,7 +93,7 @@ export function fleetHost(): Partial<Place> {
  * Twenty-one containers of a host in use, numbered from 101. Some of them have each obstacle that a check can find; the
  * others are well. A plan of 110 is soon out of date, and 106 has an upgrade that removes packages. The upgrades of 107,
  * 112 and 115 break what runs there, and a service of 119 is slow to come back. Snapshots of 103, 108 and 117 are impossible.
- * The panel is said to run in 118.
+ * The panel is said to run in 118. 114 does not start with the host.
  */
 export function fleet(): Place[] {
   return [
@@ -148,7 +148,7 @@ export function fleet(): Place[] {
       breaks: withoutContainers('caddy', 'vaultwarden'),
     }),
     container('113', 'unifi-controller', { os: BUSTER, upgradable: [WAITING] }),
-    container('114', 'paperless-ngx', { expired: 'http://packages.example/paperless' }),
+    container('114', 'paperless-ngx', { expired: 'http://packages.example/paperless', onboot: false }),
     container('115', 'immich', {
       upgradable: [...DOCKER, ...POSTGRES],
       unfinished: ['docker-ce', 'containerd.io'],
@@ -158,7 +158,12 @@ export function fleet(): Place[] {
     }),
     container('116', 'adguard', { os: ALPINE }),
     container('117', 'wireguard', {
-      services: [loaded('ssh', 'libcrypto.so.3', 'libssl3'), loaded('dbus', 'libc.so.6', 'libc6')],
+      services: [
+        loaded('ssh', 'libcrypto.so.3', 'libssl3'),
+        loaded('wg-dashboard', 'libssl.so.3', 'libssl3'),
+        loaded('dbus', 'libc.so.6', 'libc6'),
+        { ...loaded('alice', 'libc.so.6', 'libc6'), kind: 'session' },
+      ],
       storage: 'local',
     }),
     container('118', 'reverse-proxy', { upgradable: [PANEL], hasPanel: true, vitals: WEB }),

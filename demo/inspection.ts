@@ -90,9 +90,9 @@ function systemSections({ place, user }: Process): [string, string[]][] {
   if (reboot) sections.push(['reboot', [...reboot].sort()])
   sections.push(['kernels', place.id === 'host' ? [KERNEL, KERNEL] : [KERNEL]])
   const outdated = services
-    .map(({ name, file, from }) => `service ${name} ${mainPid(place, name)} ${from} ${file}`)
+    .map(({ kind = 'service', name, file, from }) => `${kind} ${name} ${mainPid(place, name)} ${from} ${file}`)
     .sort()
-  sections.push(['services', user.uid === 0 ? outdated : ['blind']])
+  sections.push(['services', user.uid === 0 ? [...outdated, 'whole'] : []])
   return sections
 }
 

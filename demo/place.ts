@@ -55,8 +55,10 @@ export type Storage = 'local' | 'local-lvm' | 'local-zfs' | 'nas'
 type OnDisk = 'upgradable' | 'unfinished' | 'broken' | 'held' | 'newer' | 'disk' | 'cached' | 'services' | 'damage'
 export type State = { [key in OnDisk]: Place[key] | undefined }
 
-/** A service, a file that it has loaded, and the package that the file is from. */
+/** A service, or the sessions of a user, with a file that it has loaded, and the package that the file is from. */
 export interface Loaded {
+  /** `service` by default. */
+  kind?: 'service' | 'session' | 'process'
   name: string
   file: string
   from: string

@@ -54,6 +54,11 @@ curl -s "$PANEL/api/updates/jobs/$JOB" -H "Authorization: Bearer $TOKEN"; echo
   lxc:115 : la panne est annulée d’elle-même. lxc:119 : un service lent à revenir n’est pas une panne. lxc:108 et
   lxc:117 : leur stockage ne sait pas faire d’instantané.
 
+  8. Dans le panneau, redémarrer l’hôte, qui le demande
+
+  lxc:114 ne démarre pas avec l’hôte, et n’en revient donc pas. Le panneau est censé fonctionner dans lxc:118, qui en a
+  une version plus récente.
+
   D’autres cibles : host, lxc:102, all (lxc:103 est arrêté). Le SSH de l’imitation écoute sur 127.0.0.1:${sshPort}.
   Ctrl-C arrête tout.
 `

@@ -5,7 +5,7 @@ import { type Command, type Host, HOST_HELPER, script, SshError } from '../ssh/s
 import type { Answering, Ending, LeftBy, Leftovers, Prepared } from './kind.ts'
 import { LeaseLost } from './output.ts'
 import { programOf } from './program.ts'
-import { retryHost, retryStorage } from './retry.ts'
+import { type Patience, retryHost, retryStorage } from './retry.ts'
 import { RUN } from './runner.ts'
 import { ANSWER, CANCEL, CLEAN, START, withNotes } from './script.ts'
 
@@ -48,7 +48,13 @@ const LOOK_AGAIN_MS = 1_000
 const CANCEL_MS = 40_000
 
 export function createHostJob(
-  { host, log, signal, clock }: { host: Host; log: Log; signal: AbortSignal; clock(): number },
+  {
+    host,
+    log,
+    signal,
+    clock,
+    patience,
+  }: { host: Host; log: Log; signal: AbortSignal; clock(): number; patience?(): Patience | undefined },
   kind: HostJobKind,
   { id, name, args, mostOutput }: { id: string; name: string; args: unknown; mostOutput: number },
 ): HostJob {
@@ -57,7 +63,8 @@ export function createHostJob(
     async start(beforeStart, { askedBefore }) {
       let prepared: Prepared | undefined
       let asked = askedBefore
-      return retryHost(persisting, async () => {
+      // A host that may have begun the job may be away because of it.
+      return retryHost({ ...persisting, patience: () => (asked ? patience?.() : undefined) }, async () => {
         try {
           prepared ??= await kind.prepare(args, host, id)
           await beforeStart()

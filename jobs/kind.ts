@@ -96,8 +96,8 @@ export interface JobKind<args = unknown, settings = unknown> {
    */
   answer?(args: args, question: string, by: Answering<settings>): Promise<string[]>
   /**
-   * How long the host may be away while the job is followed, and the failure after that time; unless given, five minutes
-   * and the failure of the connection.
+   * How long the host may be away once it may have begun the job, and the failure after that time; unless given, five
+   * minutes and the failure of the connection.
    */
   absence?: Absence
   /**

@@ -131,14 +131,19 @@ export function createJobQueue(db: Database, log: Log): JobQueue {
 
 /**
  * The jobs ahead of a job that conflict with it, or else those of its run that come before, or else those that work and
- * use up the turns of its user's runs.
+ * use up the turns of its user's runs. A job that waits for its run holds no other job up, because its run may wait for
+ * that one.
  */
 function jobsAhead(jobs: readonly QueuedJob[], own: QueuedJob): QueuedJob[] {
   if (own.begun) return []
-  const conflicting = jobs.slice(0, jobs.indexOf(own)).filter((job) => conflict(job.queue, own.queue))
+  const earliest = new Map<string, number>()
+  for (const { run_id, late } of jobs)
+    if (run_id !== null) earliest.set(run_id, Math.min(late, earliest.get(run_id) ?? late))
+  const waitsForRun = ({ run_id, late }: QueuedJob) => run_id !== null && late > (earliest.get(run_id) ?? late)
+  const ahead = jobs.slice(0, jobs.indexOf(own)).filter((job) => conflict(job.queue, own.queue))
+  const conflicting = ahead.filter((job) => job.begun || !waitsForRun(job))
   if (own.run_id === null || conflicting.length > 0) return conflicting
-  const former = jobs.filter((job) => job.run_id === own.run_id && job.late < own.late)
-  if (former.length > 0) return former
+  if (waitsForRun(own)) return jobs.filter((job) => job.run_id === own.run_id && job.late < own.late)
   // A job that waits for another target does not hold up the rest of its run.
   const mates = jobs.filter((job) => job.begun && job.run_id !== null && job.started_by === own.started_by)
   return mates.length < AT_ONCE_OF_RUNS ? [] : mates

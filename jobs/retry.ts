@@ -8,7 +8,7 @@ import { SshError } from '../ssh/ssh.ts'
 export interface Patience {
   /** At a host that does not answer. */
   away: number
-  /** At a host that refuses the password: for a shorter time, because wrong passwords lock accounts. */
+  /** At a host that refuses the password, from its first refusal: shorter, because wrong passwords lock accounts. */
   refused: number
 }
 
@@ -18,7 +18,7 @@ const LONGEST_PAUSE_MS = 15_000
 
 /**
  * Retries work at the host with backoff whenever the connection is lost, and rejects with the last error after five
- * minutes, or after the time in `patience`. The work calls `connected` when the host answers, which resets the time and
+ * minutes, or after the time that `patience` returns. The work calls `connected` when the host answers, which resets the time and
  * the backoff. Incomplete or wrong settings count as a lost connection, because an administrator may be correcting them.
  */
 export async function retryHost<result>(
@@ -27,21 +27,28 @@ export async function retryHost<result>(
     signal,
     job,
     clock = () => performance.now(),
-    patience = PATIENCE,
-  }: { log: Log; signal: AbortSignal; job: string; clock?(): number; patience?: Patience | undefined },
+    patience = () => undefined,
+  }: { log: Log; signal: AbortSignal; job: string; clock?(): number; patience?(): Patience | undefined },
   work: (connected: () => void) => Promise<result>,
 ): Promise<result> {
   let since: number | undefined
+  let refusedSince: number | undefined
   let wait = FIRST_PAUSE_MS
   const connected = () => {
     since = undefined
+    refusedSince = undefined
     wait = FIRST_PAUSE_MS
   }
   const pauseAfter = (error: unknown): number | undefined => {
     if (!(error instanceof SshError || error instanceof Failure)) return undefined
-    since ??= clock()
-    const isRefused = error instanceof SshError && error.reason === 'bad_credentials'
-    if (clock() - since >= (isRefused ? patience.refused : patience.away)) return undefined
+    const now = clock()
+    const { away, refused } = patience() ?? PATIENCE
+    since ??= now
+    if (error instanceof SshError && error.reason === 'bad_credentials') {
+      refusedSince ??= now
+      if (now - refusedSince >= refused) return undefined
+    }
+    if (now - since >= away) return undefined
     const pause = wait
     wait = Math.min(wait * 2, LONGEST_PAUSE_MS)
     log.warn({ job, err: error, wait: pause }, 'the host is not reached; once more in a moment')

@@ -98,7 +98,8 @@ function createWork<settings>(
     answer: (given: unknown, question: string, by: Omit<Answering, 'settings'>) =>
       kind.answer(given, question, { ...by, settings: services.settings }),
   }
-  const hostJob = createHostJob({ host, ...persisting }, ofHost, { id, name, args, mostOutput })
+  const following = { ...persisting, patience: () => kind.absence?.patience }
+  const hostJob = createHostJob({ host, ...following }, ofHost, { id, name, args, mostOutput })
   const result = async (ended: Omit<EndedJob, 'db'>): Promise<JobResult> => {
     try {
       return await kind.result(args, { ...ended, db: services.db })
@@ -150,7 +151,6 @@ function createWork<settings>(
     progress.launched()
   }
 
-  const following = { ...persisting, patience: kind.absence?.patience }
   const follow = (): Promise<JobOutcome> =>
     retryHost(following, (connected) =>
       stored(async () => {
@@ -239,7 +239,8 @@ function createWork<settings>(
       // The job was cancelled while it was queued.
       if (cancelled.aborted && error === cancelled.reason) return { end, allRead: false, notes: [] }
       const cause = error instanceof StartNotAttempted ? error.cause : error
-      const { message, code } = (isLaunched && isAway(cause) && kind.absence?.failure()) || failureOf(cause)
+      const isAsked = !(error instanceof StartNotAttempted)
+      const { message, code } = (isAsked && isAway(cause) && kind.absence?.failure()) || failureOf(cause)
       // A failure of the host or of the request needs no stack.
       const isExpected = code !== 'internal'
       log.warn({ job: id, code, ...(isExpected ? { reason: message } : { err: error }) }, 'job failed')

@@ -1,7 +1,7 @@
 import { type Finding, findingOf, REMEDIES } from '../findings/finding.ts'
 import { isLockRefused, isOffline, repositoryFindings } from '../findings/repository-findings.ts'
 import { rebootOf } from '../hypervisor/reboot-reasons.ts'
-import { isBlind, outdatedOf } from '../restarts/outdated-services.ts'
+import { outdatedOf, sawAll } from '../restarts/outdated-services.ts'
 import { targetFactsOf, type TargetFacts } from '../restarts/standing-facts.ts'
 import { isVital } from '../restarts/standing-findings.ts'
 import { type PackageUpdate, Summary } from './check.ts'
@@ -79,7 +79,7 @@ export async function readReport(lines: readonly string[], place: 'host' | 'cont
     reboot,
     findings: findings.slice(0, MOST_FINDINGS),
     services,
-    services_unseen: isBlind(section('services')),
+    services_unseen: !sawAll(section('services')),
     vital: packages.filter(({ name }) => isVital(name)).slice(0, MOST_VITAL),
     counts: countsOf(packages),
   }

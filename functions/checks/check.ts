@@ -4,12 +4,12 @@ import type { JobRow } from '../../db/jobs.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { JobId } from '../../jobs/jobs.ts'
 import { endOfLifeFindings, placeFindings } from '../findings/current-findings.ts'
-import { Finding, FindingCode, findingOf } from '../findings/finding.ts'
+import { Finding, FindingCode, findingOf, Interrupted } from '../findings/finding.ts'
 import { Target } from '../hypervisor/target.ts'
 import { protectionFindings } from '../protection/storage-facts.ts'
 import { OutdatedService } from '../restarts/outdated-services.ts'
 import { type Standing, standingAt, UNKNOWN_STANDING } from '../restarts/standing.ts'
-import { Interrupted, interruptedBy, standingFindings } from '../restarts/standing-findings.ts'
+import { interruptedBy, standingFindings } from '../restarts/standing-findings.ts'
 import { isOpen, LastUpgrade, lastUpgradeOf, mayHaveReached } from './last-upgrade.ts'
 
 const text = z.string()
@@ -79,11 +79,10 @@ export const Summary = z.object({
   findings: z.array(Finding),
   reboot: z.object({ required: z.boolean().nullable(), reasons: z.array(text) }),
   services: z.array(OutdatedService),
-  /** Whether the account sees only its own processes, so that services may be missing. */
-  services_unseen: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'Whether services may be missing, because the service account sees only its own processes.' }),
+  services_unseen: z.boolean().default(false).meta({
+    description:
+      'Whether services may be missing, because the service account sees only its own processes, or because not every process could be read.',
+  }),
   /** The changed packages that the panel itself may depend on. */
   vital: z.array(PackageUpdate.pick({ name: true, from: true, to: true, action: true, status: true })).default([]),
 })

@@ -42,7 +42,21 @@ export const RemedyAction = z.enum([
   'open_terminal',
 ])
 
-/** An obstacle or a remark about a target, with the repair that applies. */
+/** The part that is away for a moment while something is changed or restarts: the panel, its way to the host, or both. */
+export const Interrupted = z
+  .enum(['panel', 'host', 'both'])
+  .meta({ description: 'What is away while it restarts: the panel, its way to the host, or both.' })
+export type Interrupted = z.infer<typeof Interrupted>
+
+/**
+ * The meaning of a target for the panel. `away`: the part that its upgrade takes away for a moment. `late`: how late the target comes among
+ * several ones: 0 where nothing of the panel stands, 1 for what the panel needs, 2 where it runs, 3 for the host. `panel`:
+ * whether the panel goes away with the target: it runs there, or its proxy, or its database.
+ */
+const Impact = z.object({ away: Interrupted.nullable(), late: z.int().min(0).max(3), panel: z.boolean() })
+export type Impact = z.infer<typeof Impact>
+
+/** An obstacle or a remark about a target, with the repair that applies. `impact` belongs to the code `self_impact`. */
 export const Finding = z.object({
   code: FindingCode,
   severity: z.enum(['info', 'warning', 'blocking']),
@@ -50,6 +64,10 @@ export const Finding = z.object({
   packages: z.array(z.string()),
   repository: z.string().nullable(),
   remedy: z.object({ action: RemedyAction, label: z.string() }).nullable(),
+  impact: Impact.exactOptional().meta({
+    description:
+      'Of `self_impact`: what the upgrade takes away for a moment (`away`), how late the target comes among several ones, from 0 to 3 for the host (`late`), and whether the panel goes away with the target (`panel`).',
+  }),
 })
 export type Finding = z.infer<typeof Finding>
 

@@ -34,7 +34,8 @@ const KINDS = z.enum(['service', 'session', 'process', 'init'])
 export function outdatedOf(lines: readonly string[], place: 'host' | 'container'): OutdatedService[] {
   const whole = place === 'host' ? 'reboot' : 'container'
   const found = new Map<string, OutdatedService>()
-  for (const line of lines.slice(0, MOST)) {
+  for (const line of lines.slice(0, 2 * MOST)) {
+    if (found.size === MOST) break
     const [, word, name = '', owner, reason = ''] = /^(\S+) (\S{1,190}) \d+ (\S+) (.+)$/.exec(line) ?? []
     const kind = KINDS.safeParse(word).data
     if (kind === undefined || found.has(`${kind} ${name}`)) continue
@@ -51,7 +52,7 @@ export function outdatedOf(lines: readonly string[], place: 'host' | 'container'
   return [...found.values()]
 }
 
-/** Whether the account sees no processes of other accounts, so that the list may be short of some. */
-export function isBlind(lines: readonly string[]): boolean {
-  return lines.includes('blind')
+/** Whether the look reached all processes of the target. Otherwise the list may lack some of their services. */
+export function sawAll(lines: readonly string[]): boolean {
+  return lines.includes('whole')
 }

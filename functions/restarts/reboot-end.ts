@@ -20,15 +20,15 @@ import { NOT_ALLOWED } from './restart-script.ts'
 type Asked = Pick<Host, 'exec'>
 
 /**
- * The present boot of the host, as it tells it. `seconds` is its time since 1970; `started` is whether the hypervisor has started
- * the guests that start with the host.
+ * The present boot of the host, as it tells it. `seconds` is its time since 1970; `state` is `stopping` where the host goes
+ * down, and `active` when the hypervisor has started the guests that start with the host.
  */
 const HostLook = z.object({
   name: z.string().min(1),
   boot: BootId,
   seconds: z.int(),
   backup: z.enum(['backup', 'free']).transform((word) => word === 'backup'),
-  started: z.string().transform((word) => word === 'active'),
+  state: z.string(),
 })
 export type HostLook = z.infer<typeof HostLook>
 
@@ -40,8 +40,8 @@ export async function lookAtHost(host: Asked, user?: number): Promise<HostLook> 
   const command = script(LOOK, 'ops-panel-boot')
   const text = succeeded(await host.exec(command, { timeoutMs: LOOK_MS, ...(user !== undefined && { user }) }))
   const lines = text.split('\n').map((line) => line.trim())
-  const [name, boot, seconds, backup, started, end] = lines.slice(lines.lastIndexOf(LOOK_MARK) + 1)
-  const look = HostLook.safeParse({ name, boot, seconds: Number(seconds), backup, started })
+  const [name, boot, seconds, backup, state, end] = lines.slice(lines.lastIndexOf(LOOK_MARK) + 1)
+  const look = HostLook.safeParse({ name, boot, seconds: Number(seconds), backup, state })
   if (look.success && end === 'end' && lines.includes(LOOK_MARK)) return look.data
   throw new SshError('lost', 'l’état de l’hôte est illisible')
 }
@@ -88,6 +88,9 @@ function failureOf(code: number | null) {
   return known && fail(known)
 }
 
+/** The line about a command that ended before it asked for the reboot. */
+export const NOT_ASKED = 'Le redémarrage n’a pas été demandé à l’hôte.'
+
 /** A monotonic clock in milliseconds, and its pauses. */
 export interface Time {
   now(): number
@@ -112,6 +115,8 @@ export async function rebootEnd(before: string, host: Asked, of: Concluding, tim
   if (failure) return { lines: [], failure }
   const { ran, isUnlisted, asked } = readRebootNotes(notes)
   const boot = await otherBoot(before, host, { ...of, asked, time })
+  if (boot === undefined && code !== null && asked === undefined)
+    return { lines: [NOT_ASKED], failure: fail('reboot_refused') }
   if (boot === undefined) return { lines: [], failure: fail('reboot_missing') }
   await tell(`L’hôte a redémarré : ${before} → ${boot}.`)
   const lacking = 'La liste des conteneurs qui tournaient avant le redémarrage manque.'
@@ -147,6 +152,36 @@ async function otherBoot(
   }
 }
 
+/** After so many seconds, a host that answers and does not go down does not carry out what was asked. */
+const BEGINS_SECONDS = 30
+/** How long a host that lets nobody in is tried. */
+export const REFUSED_MS = 180_000
+
+/**
+ * Waits for a reboot that was asked for at `asked`, in seconds since 1970: until the host has another boot than `before`, or
+ * answers and does not go down, at most as long as a reboot may take.
+ */
+export async function rebootPassed(
+  { before, asked }: { before: string; asked: number },
+  host: Asked,
+  signal: AbortSignal,
+  time = SYSTEM_TIME,
+): Promise<void> {
+  const began = time.now()
+  let refused: number | undefined
+  while (time.now() - began < REBOOT_SECONDS * 1_000) {
+    try {
+      const { boot, seconds, state } = await lookAtHost(host)
+      if (boot !== before || (state !== 'stopping' && seconds - asked >= BEGINS_SECONDS)) return
+    } catch (error) {
+      if (!(error instanceof SshError)) throw error
+      if (error.reason === 'bad_credentials') refused ??= time.now()
+      if (refused !== undefined && time.now() - refused >= REFUSED_MS) return
+    }
+    await time.pause(AGAIN_MS, signal)
+  }
+}
+
 /**
  * Returns the containers that do not run again in time, or when the hypervisor has started all that it starts; undefined
  * when they cannot be listed.
@@ -174,7 +209,7 @@ async function missingAfter(
 
 async function startedAll(host: Asked): Promise<boolean> {
   try {
-    return (await lookAtHost(host)).started
+    return (await lookAtHost(host)).state === 'active'
   } catch (error) {
     if (error instanceof SshError) return false
     throw error

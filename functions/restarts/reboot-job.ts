@@ -7,7 +7,7 @@ import { BootId } from '../hypervisor/host-figures.ts'
 import { fail } from '../services.ts'
 import { sudoFor } from '../updates/apt.ts'
 import { UPDATE_EVENT } from '../updates/upgrade.ts'
-import { readRebootNotes, rebootEnd } from './reboot-end.ts'
+import { NOT_ASKED, readRebootNotes, REFUSED_MS, rebootEnd, rebootPassed } from './reboot-end.ts'
 import { REBOOT, REBOOT_SECONDS } from './reboot-script.ts'
 
 /** The host by its name and its boot. The reboot begins until `until`, in seconds since 1970 by its clock, or not at all. */
@@ -26,7 +26,7 @@ export const rebootJob = defineJob({
   queue: () => EVERY_QUEUE,
   absence: {
     // While it starts, the host lets nobody but root in, in the words of a wrong password.
-    patience: { away: REBOOT_SECONDS * 1_000, refused: 180_000 },
+    patience: { away: REBOOT_SECONDS * 1_000, refused: REFUSED_MS },
     failure: () => fail('host_not_back'),
   },
 
@@ -35,13 +35,15 @@ export const rebootJob = defineJob({
     return { command: script(REBOOT, 'ops-panel-reboot', sudo, name, boot, String(until)), notes: true }
   },
 
-  async leftovers(_, _host, { ending, notes }) {
+  async leftovers({ boot }, host, { ending, notes, signal }) {
     if (ending === 'lost') return undefined
     // A host that does not answer any more tells no notes.
     if (notes.length === 0) return ['Le redémarrage a peut-être été demandé à l’hôte.']
-    return readRebootNotes(notes).asked === undefined
-      ? ['Le redémarrage n’a pas été demandé à l’hôte.']
-      : ['Le redémarrage était déjà demandé à l’hôte : il a lieu quand même.']
+    const { asked } = readRebootNotes(notes)
+    if (asked === undefined) return [NOT_ASKED]
+    // The jobs that wait for this one must not begin on a host that goes down.
+    await rebootPassed({ before: boot, asked }, host, signal)
+    return ['Le redémarrage était déjà demandé à l’hôte : il a lieu quand même.']
   },
 
   conclude: ({ boot }, host, of) => rebootEnd(boot, host, of),

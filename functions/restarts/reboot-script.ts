@@ -34,22 +34,29 @@ backup_runs() {
   return 1
 }`
 
+/** The shell function `is_stopping`: whether systemd goes down. It says `stopping` then. */
+const STOPPING = `
+is_stopping() { timeout -k 1 8 systemctl is-system-running </dev/null 2>/dev/null | grep -x stopping; }`
+
 /** Output before this line comes from the account's start-up files. */
 export const LOOK_MARK = 'ops-panel boot'
 
 /**
  * `LOOK`, without rights: a line with the mark, then the host's name, its boot id, its time in seconds since 1970, `backup`
- * or `free`, the state of the unit that starts the hypervisor's guests (`active` when it has started them), and `end`.
+ * or `free`, `stopping` where the system goes down, else the state of the unit that starts the hypervisor's guests
+ * (`active` when it has started them), and `end`.
  */
 export const LOOK = `
-export LC_ALL=C${BACKUP}
+export LC_ALL=C${BACKUP}${STOPPING}
 echo '${LOOK_MARK}'
 uname -n
 cat /proc/sys/kernel/random/boot_id
 date +%s
 if backup_runs; then echo backup; else echo free; fi
-guests=$(timeout -k 1 10 systemctl is-active pve-guests.service </dev/null 2>/dev/null)
-echo "\${guests:-unknown}"
+if ! is_stopping; then
+  guests=$(timeout -k 1 8 systemctl is-active pve-guests.service </dev/null 2>/dev/null)
+  echo "\${guests:-unknown}"
+fi
 echo end
 `
 
@@ -61,7 +68,7 @@ echo end
  */
 export const REBOOT = `
 sudo=$1 name=$2 boot=$3 until=$4 helper=
-export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"${BACKUP}
+export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"${BACKUP}${STOPPING}
 case $sudo in *${HOST_HELPER}) helper=1 ;; esac
 if [ "$(cat /proc/sys/kernel/random/boot_id)" != "$boot" ]; then
   echo 'The host has been rebooted in the meantime.'
@@ -94,8 +101,8 @@ echo 'The host is asked to reboot.'
 if [ -n "$helper" ]; then set -- $sudo reboot-host; else set -- $sudo /usr/bin/systemctl reboot; fi
 "$@" </dev/null 2>&1 9>&-
 code=$?
-# A signal is the end that comes with the reboot itself.
-[ "$code" = 0 ] || [ "$code" -gt 128 ] || exit ${REBOOT_REFUSED}
+# A signal is the end that comes with the reboot itself, and so may be the failure of a call that systemd no longer answers.
+[ "$code" = 0 ] || [ "$code" -gt 128 ] || is_stopping >/dev/null || exit ${REBOOT_REFUSED}
 sleep ${REBOOT_SECONDS} 9>&-
 exit ${STILL_UP}
 `

@@ -1,13 +1,16 @@
-/** Seconds for a question to systemd, and for needrestart, which reads the programs of all processes. */
+/** Seconds for a question to systemd, for reading the maps of all processes, and for needrestart, which reads their programs. */
 const ASK_SECONDS = 10
+const READ_SECONDS = 15
 const NEEDRESTART_SECONDS = 20
 
 /**
  * The part of an inspection that finds running programs whose code an upgrade has replaced, as section `services`: lines
  * `<kind> <unit or program> <pid> <package or -> <file>`, at most 100, without spaces but in the file. Kinds: `service` (a
  * unit that systemd says is active, without `.service`), `session` (the name of the user that is logged in), `process`
- * (neither), `init` (process 1). The word `blind` is a line of its own where the account sees no processes of others.
- * Where needrestart is installed, the services that it names are added, with `needrestart` as the file.
+ * (neither), `init` (process 1). Where needrestart is installed, the active services that it names are added, with
+ * `needrestart` as the file. The last line is `whole` if nothing was left out: not where the account sees no processes of
+ * others, where the maps of a process could not be read, where there are more than the limits below, or where systemd or
+ * needrestart did not answer.
  *
  * It reads the maps of all processes of its own pid namespace at once: executable mappings of removed files of the
  * system, at most eight of a process. A package is found by the path with and without `/usr`, and, because versions of a
@@ -28,7 +31,7 @@ active_units() {
     function tell() { if (id != "") print "unit", id, pid + 0; id = ""; pid = 0 }
     /^Id=/ { id = substr($0, 4) } /^MainPID=/ { pid = substr($0, 9) } /^$/ { tell() } END { tell() }'
 }
-# Lines \`<kind> <name> <pid> <file>\`, from \`<pid>/maps:<mapping>\` and the units.
+# Lines \`<kind> <name> <pid> <file>\`, then \`whole\` if that is all, from \`<pid>/maps:<mapping>\`, what grep says, and the units.
 users_of_files() {
   awk '
     function clean(text, most) { gsub(/[^!-~]/, "_", text); return text == "" ? "-" : substr(text, 1, most) }
@@ -69,11 +72,14 @@ users_of_files() {
     function tell(pid, kind, called, at) {
       sub(/[.]service$/, "", called)
       if ((kind, called) in told) return
-      if (++number > 100) exit
+      if (++number > 100) { lacking = 1; return }
       told[kind, called] = 1
       for (at = 1; at <= files[pid]; at++) print kind, called, pid, file[pid, at]
     }
     $1 == "unit" { known[$2] = 1; if ($3 > 1) main[$3] = $2; next }
+    # Of xargs: 123 if a grep has found nothing, or has said why it cannot read a file.
+    $1 == "code" { ended = $2 == 0 || $2 == 123; next }
+    /^grep: / { if ($0 !~ /: No such (file or directory|process)$/) lacking = 1; next }
     {
       pid = substr($0, 1, index($0, "/") - 1)
       path = substr($0, index($0, " /") + 1)
@@ -97,6 +103,7 @@ users_of_files() {
         else if ((unit = ancestor_of(parent)) != "") tell(pid, "service", unit)
         else tell(pid, "process", called)
       }
+      if (ended && !lacking && count <= 1000) print "whole"
     }'
 }
 # The paths under which dpkg may know a file, the best first.
@@ -114,12 +121,13 @@ with_packages() {
   found=$(cat)
   {
     printf '%s\\n' "$found" |
-      awk "$known_paths"'{ count = paths_of(file_of($0), paths); for (at = 1; at <= count; at++) print paths[at] }' |
+      awk "$known_paths"'NF > 3 { count = paths_of(file_of($0), paths); for (at = 1; at <= count; at++) print paths[at] }' |
       sort -u | head -n 3000 | xargs -r dpkg-query -S -- | sed -n 's|^\\([a-z0-9][a-z0-9+.-]*\\)\\(:[a-z0-9-]*\\)\\{0,1\\}\\(, .*\\)\\{0,1\\}: \\(/.*\\)$|= \\1 \\4|p'
     printf '%s\\n' "$found"
   } | awk "$known_paths"'
     function tell() { if (key != "") print key, (owner == "" ? "-" : owner), path }
     $1 == "=" { package[$3] = $2; next }
+    $0 == "whole" { whole = 1 }
     NF < 4 { next }
     {
       if ($1 " " $2 " " $3 != key) { tell(); key = $1 " " $2 " " $3; path = file_of($0); owner = "" }
@@ -127,23 +135,48 @@ with_packages() {
       count = paths_of(file_of($0), paths)
       for (at = 1; at <= count && owner == ""; at++) if (paths[at] in package) { owner = package[paths[at]]; path = file_of($0) }
     }
-    END { tell() }'
+    END { tell(); if (whole) print "whole" }'
 }
-named_by_needrestart() {
-  [ "$(id -u)" = 0 ] && command -v needrestart >/dev/null 2>&1 || return 0
-  \${brief:+timeout -k 1 ${NEEDRESTART_SECONDS}} needrestart -b -l -r l </dev/null |
-    sed -n 's/^NEEDRESTART-SVC: \\([A-Za-z0-9:_@\\\\][A-Za-z0-9:_.@\\\\-]*\\)[.]service$/service \\1 0 - needrestart/p' | head -n 100
+# The output of needrestart and its exit code, where it is installed. In this mode it lists what its own settings exclude, too.
+needrestart_output() {
+  [ "$all" = 1 ] && command -v needrestart >/dev/null 2>&1 || return 0
+  {
+    \${brief:+timeout -k 1 ${NEEDRESTART_SECONDS}} needrestart -b -l -r l </dev/null
+    echo "code $?"
+  } | head -c 200000
 }
 outdated() {
-  [ "$(id -u)" = 0 ] || echo blind
-  own=$(stat -L -c %i /proc/self/ns/pid)
-  mapped=$(cd /proc && printf '%s/ns/pid\\n' [1-9]* | xargs -r stat -L -c '%i %n' -- |
-    sed -n "s|^\${own:--} \\([0-9]*\\)/ns/pid$|\\1/maps|p" |
-    xargs -r grep -s -a -H -m 8 -E '^[0-9a-f]+-[0-9a-f]+ ..x. .* /(usr|lib|lib32|lib64|libx32|bin|sbin|opt)/.* [(]deleted[)]$' | head -c 2000000)
+  all=0
+  [ "$(id -u)" != 0 ] || all=1
+  # A process of an inner pid namespace has a number there too.
+  own=$(cd /proc && printf '%s/status\\n' [1-9]* | xargs -r grep -s -l -E '^NSpid:[[:space:]]+[0-9]+$' -- | sed 's|/status$|/maps|')
+  [ -n "$own" ] || return
+  mapped=$(cd /proc && {
+    printf '%s\\n' "$own" | \${brief:+timeout -k 1 ${READ_SECONDS}} xargs -r grep -a -H -m 8 -E \\
+      '^[0-9a-f]+-[0-9a-f]+ ..x. [0-9a-f]+ [0-9a-f]+:[0-9a-f]+ [0-9]+ +/(usr|lib|lib32|lib64|libx32|bin|sbin|opt)/.* [(]deleted[)]$' -- 2>&1
+    echo "code $?"
+  } | head -c 2000000)
+  named=$(needrestart_output) units=
+  case $named in '' | *'code 0') ;; *) all=0 ;; esac
+  case "$mapped $named" in
+    */maps:[0-9a-f]* | *'NEEDRESTART-SVC: '*)
+      units=$(active_units)
+      # Without them, names of needrestart are left out, and services look like programs.
+      case "$units:$named" in
+        [!:]*) ;;
+        *'NEEDRESTART-SVC: '*) all=0 ;;
+        *) [ ! -d /run/systemd/system ] || all=0 ;;
+      esac
+      ;;
+  esac
   {
-    [ -z "$mapped" ] || { active_units; printf '%s\\n' "$mapped"; } | users_of_files | with_packages
-    named_by_needrestart
-  } | awk '!(($1, $2) in told) { told[$1, $2] = 1; print }' | head -n 100 | cut -c 1-600
+    printf '%s\\n' "$units" "$mapped" | users_of_files | with_packages
+    printf '%s\\n' "$units" "$named" | awk '$1 == "unit" { active[$2] = 1 }
+      $1 == "NEEDRESTART-SVC:" && $2 in active { sub(/[.]service$/, "", $2); print "service", $2, "0 - needrestart" }'
+  } | awk -v all="$all" '$0 == "whole" { whole = all; next }
+    ($1, $2) in told { next }
+    { told[$1, $2] = 1; if (++count > 100) all = 0; else print substr($0, 1, 600) }
+    END { if (whole + all == 2) print "whole" }'
 }
 outdated 2>/dev/null | section services
 `

@@ -40,6 +40,8 @@ export type InstanceFacts = z.infer<typeof InstanceFacts>
 const BRIDGE = /^(docker|br-[0-9a-f]|podman|cni|virbr|lxcbr|lxdbr|veth)/
 /** Lines of one target. */
 const MOST_LINES = 1_000
+/** Addresses of one target; those of bridges are counted apart. */
+const MOST_ADDRESSES = 64
 
 /** Parses the section `standing` of an inspection (standing-script.ts); undefined without the line `place`. */
 export function targetFactsOf(lines: readonly string[]): TargetFacts | undefined {
@@ -55,7 +57,9 @@ export function targetFactsOf(lines: readonly string[]): TargetFacts | undefined
       if (/^[0-9a-f-]{36}$/.test(first) && own !== undefined) place = { boot: first, namespace: own }
     } else if (word === 'address') {
       const [address = ''] = first.split('/')
-      if (isIP(address) !== 0) (BRIDGE.test(second) ? bridges : addresses).add(address)
+      const known = BRIDGE.test(second) ? bridges : addresses
+      // The zone of an address, after a percent sign, may have any length.
+      if (isIP(address) !== 0 && !address.includes('%') && known.size < MOST_ADDRESSES) known.add(address)
     } else if (word === 'inner') {
       const own = namespace(first)
       if (own !== undefined) inner.set(own, { namespace: own, ...containerOf(line.slice(line.indexOf('/'))) })

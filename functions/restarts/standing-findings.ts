@@ -1,6 +1,5 @@
-import * as z from 'zod'
-import { type Finding, findingOf } from '../findings/finding.ts'
-import type { Role, TargetStanding } from './standing.ts'
+import { type Finding, findingOf, type Impact, type Interrupted } from '../findings/finding.ts'
+import { latenessOf, type Role, type TargetStanding } from './standing.ts'
 
 /** The package of the panel itself. */
 const PANEL = 'ops-panel'
@@ -44,12 +43,6 @@ const NAMES: Readonly<Record<Role, string>> = {
 /** The roles without which the panel does not answer; without the others it does not reach the host. */
 const OF_PANEL: ReadonlySet<Role> = new Set<Role>(['panel', 'engine', 'proxy', 'database'])
 
-/** The part that is away for a moment while something is changed or restarts: the panel, its way to the host, or both. */
-export const Interrupted = z
-  .enum(['panel', 'host', 'both'])
-  .meta({ description: 'What is away while it restarts: the panel, its way to the host, or both.' })
-type Interrupted = z.infer<typeof Interrupted>
-
 function interruptedOf(roles: readonly Role[]): Interrupted | undefined {
   const panel = roles.some((role) => OF_PANEL.has(role))
   const host = roles.some((role) => !OF_PANEL.has(role))
@@ -86,11 +79,17 @@ export function selfImpactFindings(standing: TargetStanding, changed: readonly s
   const roles = (Object.keys(NAMES) as Role[]).filter((role) => found.some((each) => each.roles.includes(role)))
   const place = placeSentence(standing)
   const away = interruptedOf(roles)
+  const impact = impactOf(standing, away ?? null)
   if (away === undefined)
-    return place === undefined ? [] : [findingOf('self_impact', { severity: 'info', message: place })]
+    return place === undefined ? [] : [findingOf('self_impact', { severity: 'info', message: place, impact })]
   const what = `La mise à jour change ${listed(roles.map((role) => NAMES[role]))} : ${AWAY[away]}.`
   const message = [what, 'Elle continue sur l’hôte, et son résultat revient de lui-même.', ...(place ? [place] : [])]
-  return [findingOf('self_impact', { packages, message: message.join(' ') })]
+  return [findingOf('self_impact', { packages, message: message.join(' '), impact })]
+}
+
+function impactOf({ target, roles, places }: TargetStanding, away: Interrupted | null): Impact {
+  const panel = [...roles].some((role) => OF_PANEL.has(role)) || (target === 'host' && places.length > 0)
+  return { away, late: latenessOf(target, roles), panel: panel || away === 'panel' || away === 'both' }
 }
 
 /** Says what the target is for the panel; undefined where it is nothing but the host with its SSH server. */

@@ -17,7 +17,7 @@ export const STANDING = `
     while read -r line; do
       case $line in
         */lxc/[1-9]* | */lxc.payload.[1-9]* | */docker[-/]* | */libpod-* | */cri-containerd-*)
-          echo "inner $number \${line#*:*:}"
+          printf 'inner %s %s\\n' "$number" "\${line#*:*:}"
           break
           ;;
       esac

@@ -83,14 +83,16 @@ interface Found {
 
 /**
  * Finds the targets where an instance runs. A process in a target sees its boot id and pid namespace, and LXC gives each
- * container a boot id of its own, which no other one can guess. An engine like Docker shows the boot id of the kernel.
- * Where the host has told which container a namespace belongs to, the word of other containers does not count.
+ * container a boot id of its own, which no other one can guess. An engine like Docker shows the boot id of the kernel,
+ * which root in any container can read. Where the host has told which container a namespace belongs to, or that it is its
+ * own, the word of other containers does not count.
  */
 function placesOf({ boot, namespace }: InstanceFacts, targets: ReadonlyMap<string, TargetFacts>): Found[] {
   if (boot === null || namespace === null) return []
   const host = targets.get('host')
   const seen = host?.inner.find((each) => each.namespace === namespace)
-  const allowed = seen && (seen.container === null ? 'host' : `lxc:${seen.container}`)
+  const isHost = host?.boot === boot && host.namespace === namespace
+  const allowed = isHost ? 'host' : seen && (seen.container === null ? 'host' : `lxc:${seen.container}`)
   const found = [...targets].flatMap(([target, facts]): Found[] => {
     if (facts.boot === boot && facts.namespace === namespace) return [{ target, engine: false }]
     const isInner = (each: TargetFacts['inner'][number]) =>
@@ -133,13 +135,15 @@ export function standingAt({ roles, places, units }: Standing, target: string): 
 }
 
 /**
- * Returns a function that tells how late a target comes among several ones: 0 where the panel does not stand, 1 for what
- * it needs, 2 where it runs, 3 for the host.
+ * Tells how late a target with these roles comes among several ones: 0 where the panel does not stand, 1 for what it needs,
+ * 2 where it runs, 3 for the host.
  */
+export function latenessOf(target: string, roles: ReadonlySet<Role>): number {
+  if (target === 'host') return 3
+  return roles.size === 0 ? 0 : roles.has('panel') ? 2 : 1
+}
+
+/** Returns a function that tells how late a target comes among several ones. */
 export function latenessIn({ roles }: Standing): (target: string) => number {
-  return (target) => {
-    if (target === 'host') return 3
-    const found = roles.get(target)
-    return found === undefined ? 0 : found.has('panel') ? 2 : 1
-  }
+  return (target) => latenessOf(target, roles.get(target) ?? new Set())
 }

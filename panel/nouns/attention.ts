@@ -1,6 +1,7 @@
 import { type Check, canBeRepaired, type Finding, isUnanswered, isUnfinished, needsReboot } from './checked.ts'
 import { type Figures, fullDisks, hasFailed, hasWarned, needsOf } from './needs.ts'
 import type { Outcome } from './outcome.ts'
+import type { RebootNews } from './reboot.ts'
 import { type Totals, totalsOf } from './target-list.ts'
 import { newsOf, type UpgradeNews } from './upgrade-news.ts'
 
@@ -25,6 +26,8 @@ export type Attention =
   | { kind: 'module'; level: 'err'; name: string }
   | { kind: 'stopped'; level: 'warn'; name: string; vmid: number; at: number }
   | { kind: 'reboot'; level: 'warn'; targets: string[] }
+  | { kind: 'rebooted'; level: 'err'; job: string; code: string; at: string }
+  | { kind: 'notBack'; level: 'warn'; job: string; targets: string[] }
   | { kind: 'unfinished'; level: 'warn'; target: string; repairable: boolean }
   | { kind: 'dependencies'; level: 'err'; target: string; repairable: boolean }
   | { kind: 'readOnly'; level: 'err'; target: string }
@@ -35,16 +38,19 @@ export type Attention =
   | { kind: 'other'; level: 'warn'; target: string }
   | ({ kind: 'packages'; level: 'ready' } & Totals)
   | { kind: 'services'; level: 'info'; targets: string[] }
+  | { kind: 'newer'; level: 'info'; target: string; finding: Finding }
 
 interface Known extends Figures {
   /** The host presents a different key from the accepted one. */
   hasOtherKey: boolean
   host?: (NonNullable<Figures['host']> & { dpkg_broken: boolean }) | undefined
-  containers: readonly { vmid: number; name: string; disk: number | null; maxdisk: number | null }[]
+  containers: readonly { vmid: number; name: string; disk: number | null; maxdisk: number | null; status?: string }[]
   /** For stopped containers: the time at which they were last seen running. */
   stoppedSince: ReadonlyMap<number, number>
   /** Newest first. */
   jobs: readonly { job_id: string; target: string; started_at: string; outcome: Outcome }[]
+  /** The rest that the newest reboot of the host has left to do. */
+  rebooted?: RebootNews | undefined
   /** The last check result of each target. */
   checks: readonly Check[]
   /** The names of the modules with a problem. */
@@ -61,6 +67,9 @@ export function attentionOf(known: Known): Attention[] {
   const { hasOtherKey, host, containers, stoppedSince, jobs, checks, modules } = known
   const needing = checks.filter((check) => needsOf(check) !== undefined)
   const found: Attention[] = hasOtherKey ? [{ kind: 'hostKey', level: 'err' }] : []
+  const afterReboot = rebootedOf(known)
+  found.push(...afterReboot)
+  const gone = new Set(afterReboot.flatMap((item) => (item.kind === 'notBack' ? item.targets : [])))
   const unfinished = needing.filter(isUnfinished)
   for (const news of newsOf(jobs, checks))
     found.push({ kind: 'job', level: /^(failed|broken|stuck)$/.test(news.outcome) ? 'err' : 'warn', ...news })
@@ -79,7 +88,7 @@ export function attentionOf(known: Known): Attention[] {
   found.push(...listsOf(needing), ...disksOf(known))
   for (const { vmid, name } of containers) {
     const at = stoppedSince.get(vmid)
-    if (at !== undefined) found.push({ kind: 'stopped', level: 'warn', name, vmid, at })
+    if (at !== undefined && !gone.has(`lxc:${vmid}`)) found.push({ kind: 'stopped', level: 'warn', name, vmid, at })
   }
   found.push(...grouped('endOfLife', withWarning(needing, 'end_of_life')))
   found.push(...rebootsOf(needing, host))
@@ -87,7 +96,7 @@ export function attentionOf(known: Known): Attention[] {
   found.push(...grouped('conffiles', withWarning(needing, 'conffile_changed')))
   found.push(...grouped('unchecked', needing.filter(isUnanswered)))
   found.push(...othersOf(needing, found))
-  found.push(...packagesOf(checks), ...servicesOf(checks))
+  found.push(...packagesOf(checks), ...servicesOf(checks), ...newerOf(checks))
   return found.sort((a, b) => RANK[a.level] - RANK[b.level] || urgency(a) - urgency(b))
 }
 
@@ -101,6 +110,7 @@ function urgency({ kind }: Attention): number {
 /** The targets that an entry is about. */
 export function targetsIn(item: Attention): string[] {
   if (item.kind === 'packages' || item.kind === 'module') return []
+  if (item.kind === 'rebooted') return ['host']
   if (item.kind === 'stopped') return [`lxc:${item.vmid}`]
   if (item.kind === 'dpkg') return ['host']
   return 'targets' in item ? item.targets : 'target' in item ? [item.target] : []
@@ -215,6 +225,26 @@ function othersOf(needing: readonly Check[], found: readonly Attention[]): Atten
 function packagesOf(checks: readonly Check[]): Attention[] {
   const totals = totalsOf(checks)
   return totals.updates > 0 ? [{ kind: 'packages', level: 'ready', ...totals }] : []
+}
+
+/** A reboot of the host that failed, and the containers that are still missing after one. */
+function rebootedOf({ rebooted, containers }: Known): Attention[] {
+  if (!rebooted) return []
+  const { job, at, code, missing } = rebooted
+  const lacks = (vmid: number) => containers.some((each) => each.vmid === vmid && each.status === 'stopped')
+  const targets = missing.filter(({ vmid }) => lacks(vmid)).map(({ vmid }) => `lxc:${vmid}`)
+  return [
+    ...(code === undefined ? [] : [{ kind: 'rebooted', level: 'err', job, code, at } as const]),
+    ...(targets.length === 0 ? [] : [{ kind: 'notBack', level: 'warn', job, targets } as const]),
+  ]
+}
+
+/** A newer version of the panel, which the package source of its place offers. */
+function newerOf(checks: readonly Check[]): Attention[] {
+  return checks.flatMap(({ target, state, findings }): Attention[] => {
+    const finding = findings.find(({ code }) => code === 'application_update')
+    return finding && state !== 'stopped' ? [{ kind: 'newer', level: 'info', target, finding }] : []
+  })
 }
 
 function servicesOf(checks: readonly Check[]): Attention[] {

@@ -65,7 +65,7 @@ function plain(text: string): string {
 
 /** Lines that the service adds to the host's output. A line of the host that looks the same is translated too. */
 const OF_SERVICE =
-  /^(En attente de la fin de la tâche |Annulé par |Erreur SSH\s: |\[… \d+ octets omis|dpkg a été interrompu \(|dpkg n’a (rien laissé|pas fini)|L’état de dpkg n’a pas pu être lu)/
+  /^(En attente de la fin de la tâche |Annulé par |Erreur SSH\s: |\[… \d+ octets omis|dpkg a été interrompu \(|dpkg n’a (rien laissé|pas fini)|L’état de dpkg n’a pas pu être lu|L’hôte a redémarré\s: |Attente des conteneurs qui tournaient|Conteneurs (de nouveau en marche|qui ne tournent plus)|Le conteneur \d{1,9} \(\S{1,63}\) tournait avant|La liste des conteneurs qui tournaient|Après le redémarrage, la liste|Le redémarrage (a peut-être été|n’a pas été|était déjà) demandé)/
 
 /** Shows the service's lines and marks of an output in the user's language; lines of the host stay unchanged. */
 export function saidIn(lines: Lines, translate: (text: string) => string, marks: MarkWords): Lines {

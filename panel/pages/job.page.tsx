@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks'
 import { Heading } from '../parts/heading.tsx'
 import { JobOutput, useFollowedJob } from '../parts/job-output.tsx'
 import { Aftermath, noteOf, Progress, titleOf } from '../parts/protection/job-view.tsx'
+import { RebootProgress } from '../parts/reboot/progress.tsx'
 import { targetName } from '../parts/target-name.ts'
 import { Ago } from '../parts/time.tsx'
 import { route } from '../router.ts'
@@ -52,6 +53,7 @@ function JobView({ id }: { id: string }) {
         </a>
       </Heading>
       {record && <Progress job={job} record={record} />}
+      {record && <RebootProgress job={job} record={record} />}
       {record && <Aftermath job={job} record={record} />}
       <JobOutput job={job} />
     </div>

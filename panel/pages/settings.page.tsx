@@ -7,6 +7,7 @@ import { guardLeaving } from '../router.ts'
 import { useLoad } from '../wire/load.ts'
 import { api } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
+import { About } from './settings/about.tsx'
 import { ChecksForm } from './settings/checks-form.tsx'
 import { HostKey } from './settings/host-key.tsx'
 import { SettingsForm } from './settings/settings-form.tsx'
@@ -23,7 +24,7 @@ function mark(section: string, isUnsaved: boolean): void {
   unsaved.value = next
 }
 
-/** The settings of the host, its key, the hypervisor, checks and the shortcuts; each section is saved on its own. */
+/** The settings of the host, its key, the hypervisor, checks and the shortcuts, each saved on its own; then the panel’s version. */
 export function SettingsPage() {
   const say = words().settings
   const load = useLoad((signal) => api('GET /api/settings', { signal }))
@@ -64,6 +65,7 @@ export function SettingsPage() {
             />
             <ChecksForm known={known} mark={(is) => mark('checks', is)} onSaved={load.reload} />
             <Shortcuts stored={known.dashboard_shortcuts} mark={(is) => mark('shortcuts', is)} onSaved={load.reload} />
+            <About />
           </div>
         )}
       </Loaded>

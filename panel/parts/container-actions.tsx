@@ -1,5 +1,6 @@
 import { canBeUpgraded } from '../nouns/checked.ts'
 import { go } from '../router.ts'
+import { rebooting } from '../wire/absence.ts'
 import { checks } from '../wire/checks.ts'
 import { type Container, containersAway } from '../wire/containers.ts'
 import { hostAway } from '../wire/host.ts'
@@ -30,7 +31,7 @@ export async function actOn(container: Named, action: Action): Promise<void> {
 
 /** The actions of an administrator on a container: the most likely one as a button, the others in a menu. */
 export function ContainerActions({ of: container }: { of: Container }) {
-  const { containers: say } = words()
+  const { containers: say, reboot } = words()
   if (!isAdmin.value) return null
   const { vmid, name, status } = container
   const current = asked.value.get(vmid)
@@ -39,7 +40,7 @@ export function ContainerActions({ of: container }: { of: Container }) {
   const likeliest: Action = runs ? 'shutdown' : 'start'
   const check = checks.value?.find(({ target }) => target === `lxc:${vmid}`)
   const away = words().updates.awayBlocks
-  const blocked = containersAway.value ? away : undefined
+  const blocked = rebooting.value ? reboot.underWay : containersAway.value ? away : undefined
   const hostBlocked = hostAway.value ? away : blocked
   return (
     <div class="container-actions">

@@ -12,11 +12,13 @@ interface DialogProps {
   /** Called when Escape or the content closes it. */
   onClose(): void
   class?: string
+  /** The id of the text that screen readers read out as it opens. */
+  described?: string | undefined
   children: ComponentChildren
 }
 
-/** A modal dialog. It takes the focus, keeps it, and returns it. */
-export function Dialog({ title, onClose, class: kind = '', children }: DialogProps) {
+/** A modal dialog. It takes the focus (`data-first`, else its first control), keeps it, and returns it. */
+export function Dialog({ title, onClose, class: kind = '', described, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const isGone = useRef(false)
   const id = useId()
@@ -40,6 +42,7 @@ export function Dialog({ title, onClose, class: kind = '', children }: DialogPro
       ref={dialog}
       class={kind}
       aria-labelledby={id}
+      aria-describedby={described}
       onCancel={(event) => {
         event.preventDefault()
         onClose()
@@ -114,17 +117,26 @@ function Confirm({ question: { title, text, verb, danger = false, keep, typed },
   const name = useSignal('')
   const password = useSignal('')
   const { shell } = words()
-  const ready = (!typed || name.value.trim() === typed) && (!proof || password.value !== '')
+  const told = useId()
+  const isTyped = !typed || name.value.trim() === typed
+  const ready = isTyped && (!proof || password.value !== '')
+  const differs = typed && !isTyped && name.value.trim() !== '' ? shell.typedDiffers(typed) : undefined
+  /** The reason why the button does nothing yet. */
+  const blocked = ready ? undefined : typed && !isTyped ? (differs ?? shell.typeToConfirm(typed)) : shell.ownPassword
   return (
-    <Dialog title={title} onClose={() => answer(undefined)} class="question">
+    <Dialog title={title} onClose={() => answer(undefined)} class="question" described={text ? told : undefined}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
           if (ready) answer(password.value)
         }}
       >
-        {text && <div class="text">{text}</div>}
-        {typed && <Field label={shell.typeToConfirm(typed)} name="confirmed" value={name} />}
+        {text && (
+          <div class="text" id={told}>
+            {text}
+          </div>
+        )}
+        {typed && <Field label={shell.typeToConfirm(typed)} name="confirmed" value={name} hint={differs} />}
         {proof && (
           <Field
             label={shell.ownPassword}
@@ -135,10 +147,20 @@ function Confirm({ question: { title, text, verb, danger = false, keep, typed },
           />
         )}
         <div class="buttons">
-          <button type="button" class="button" data-first onClick={() => answer(undefined)}>
+          <button
+            type="button"
+            class="button"
+            data-first={typed || proof ? undefined : true}
+            onClick={() => answer(undefined)}
+          >
             {keep ?? shell.cancel}
           </button>
-          <button type="submit" class={danger ? 'button danger' : 'button primary'} disabled={!ready}>
+          <button
+            type="submit"
+            class={danger ? 'button danger' : 'button primary'}
+            aria-disabled={!ready}
+            title={blocked}
+          >
             {verb}
           </button>
         </div>

@@ -1,4 +1,5 @@
 import { type ContainerResult, OUTCOME_STATUS, type Outcome, resultsOf } from '../nouns/outcome.ts'
+import { missingOf } from '../nouns/reboot.ts'
 import type { JobRecord } from '../wire/job.ts'
 import { fromService, words } from '../words/words.ts'
 import { PlanDifference } from './plan/difference.tsx'
@@ -16,7 +17,9 @@ interface JobEndingProps {
 export function JobEnding({ record, outcome, reason }: JobEndingProps) {
   const { job: say } = words()
   const { failed, leftOut, waiting } = resultsOf(record.containers ?? [])
-  const { unchecked = [], warnings } = record
+  const { unchecked = [] } = record
+  // The page of a reboot lists the containers that did not come back.
+  const warnings = record.warnings.filter((each) => record.kind !== 'reboot' || missingOf(each) === undefined)
   return (
     <>
       {(outcome === 'failed' || outcome === 'unfit') && record.error_code !== null && (
@@ -26,6 +29,9 @@ export function JobEnding({ record, outcome, reason }: JobEndingProps) {
           code={record.error_code}
           reason={record.error_code.startsWith('plan_') ? undefined : reason}
         />
+      )}
+      {outcome === 'failed' && record.kind === 'restart' && record.error_code === null && (
+        <Ended sentence={endSaid(record.exit_code)} />
       )}
       {outcome === 'unfit' && <PlanDifference record={record} />}
       {warnings.length > 0 && (
@@ -86,6 +92,21 @@ export function resultsSaid({ containers, unchecked = [], warnings }: JobRecord)
 /** For a check: the number and names of the targets that did not answer. */
 function notChecked(unchecked: readonly string[]): string {
   return words().job.notChecked(unchecked.length, unchecked.map((target) => targetName(target)).join(', '))
+}
+
+/** The meaning of an exit code of the script that restarts services; undefined for one that is not its own. */
+function endSaid(code: number | null): string | undefined {
+  return Object.entries(words().restarts.ends).find(([known]) => known === `${code}`)?.[1]
+}
+
+function Ended({ sentence }: { sentence: string | undefined }) {
+  if (sentence === undefined) return null
+  return (
+    <div class="problem">
+      <Status is="err" hidden />
+      <p class="grow">{sentence}</p>
+    </div>
+  )
 }
 
 function Reason({ is, code, reason }: { is: 'err' | 'warn'; code: string; reason: string | undefined }) {

@@ -2,11 +2,12 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { ApiError } from '../../client/index.ts'
 import { type AptReading, progressOfAll } from '../nouns/apt-progress.ts'
 import { bytes, duration, instant } from '../nouns/format.ts'
-import { OUTCOME_STATUS } from '../nouns/outcome.ts'
+import { OUTCOME_STATUS, type Outcome } from '../nouns/outcome.ts'
 import { type FollowedJob, followJob, type JobRecord, wholeOutput } from '../wire/job.ts'
 import { jobsError, mayCancel } from '../wire/jobs.ts'
 import { api } from '../wire/panel.ts'
 import type { Words } from '../words/fr.ts'
+import { protectionWords } from '../words/protection.ts'
 import { language, words } from '../words/words.ts'
 import { Action, useAct } from './action.tsx'
 import { confirm } from './dialog.tsx'
@@ -36,10 +37,11 @@ export function JobOutput({ job }: { job: FollowedJob }) {
     if (await confirm({ ...asked, keep: say.keep, danger: true }))
       await api('POST /api/updates/jobs/{id}/cancel', { params: { id: job.id } })
   })
+  const word = outcomeSaid(record?.kind, outcome)
   const state = (
     <>
       <Status is={OUTCOME_STATUS[outcome]} hidden={!ended}>
-        {say[outcome]}
+        {word}
       </Status>
       <strong>{record && targetName(record.target, record.kind)}</strong>
       {!!record?.exit_code && <span class="dim">{say.exitCode(record.exit_code)}</span>}
@@ -57,7 +59,7 @@ export function JobOutput({ job }: { job: FollowedJob }) {
         version={job.version}
         title={state}
         step={step}
-        said={ended ? [say[outcome], step, ...resultsSaid(record)].filter(Boolean).join(' ') : step}
+        said={ended ? [word, step, ...resultsSaid(record)].filter(Boolean).join(' ') : step}
         progress={ended ? null : overall ? overall.fraction : progress.fraction}
         notice={noticeOf(job, ended)}
         ended={ended}
@@ -73,6 +75,12 @@ export function JobOutput({ job }: { job: FollowedJob }) {
       </Output>
     </>
   )
+}
+
+/** The word of an outcome. A reboot of the host upgrades nothing. */
+function outcomeSaid(kind: JobRecord['kind'], outcome: Outcome): string {
+  const { job, reboot } = words()
+  return kind === 'reboot' && (outcome === 'done' || outcome === 'warned') ? reboot[outcome] : job[outcome]
 }
 
 /** Notices about the connection and about omitted output; empty when all is well. */
@@ -135,7 +143,7 @@ function stepIn(
 function phaseOf({ phases }: FollowedJob): string | undefined {
   const phase = phases.value.at(-1)?.phase
   if (phase === 'upgrading') return undefined
-  return Object.entries(words().protection.phases).find(([name]) => name === phase)?.[1]
+  return Object.entries(protectionWords().phases).find(([name]) => name === phase)?.[1]
 }
 
 /** The duration of an ended job. */

@@ -1,4 +1,6 @@
-import { describeError, isAway } from '../nouns/failure.ts'
+import type { ComponentChildren } from 'preact'
+import { describeError, isAway, isHostAway } from '../nouns/failure.ts'
+import { rebooting } from '../wire/absence.ts'
 import { connected } from '../wire/connection.ts'
 import { me } from '../wire/panel.ts'
 import { fromService, words } from '../words/words.ts'
@@ -9,12 +11,15 @@ interface ProblemProps {
   error: unknown
   /** Called by the retry button. */
   retry?: (() => unknown) | undefined
+  /** More buttons. */
+  children?: ComponentChildren
 }
 
 /** An error where it happened: the problem, the remedy, and the request id for the logs. */
-export function Problem({ error, retry }: ProblemProps) {
-  // The shell already reports that the service is away.
-  if (error === undefined || (me.value && !connected.value && isAway(error))) return null
+export function Problem({ error, retry, children }: ProblemProps) {
+  // The shell already reports that the service is away, or that the host reboots.
+  const isTold = me.value && ((!connected.value && isAway(error)) || (rebooting.value && isHostAway(error)))
+  if (error === undefined || isTold) return null
   const { shell, errors } = words()
   const { sentence, reason, requestId } = describeError(error, errors, shell.unexpected)
   return (
@@ -30,6 +35,7 @@ export function Problem({ error, retry }: ProblemProps) {
           {shell.retry}
         </button>
       )}
+      {children}
     </div>
   )
 }

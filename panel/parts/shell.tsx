@@ -4,8 +4,9 @@ import { FOR_ADMINS, MENU, titleOf } from '../navigation.ts'
 import { PAGES } from '../pages.ts'
 import { route, visits } from '../router.ts'
 import type { PageName } from '../routes.ts'
-import { needing } from '../wire/checks.ts'
-import { connected } from '../wire/connection.ts'
+import { checks, needing } from '../wire/checks.ts'
+import { interruption, rebooting } from '../wire/absence.ts'
+import { awaySince, connected } from '../wire/connection.ts'
 import { readContainers } from '../wire/containers.ts'
 import { hostname, readHost, unconfirmed } from '../wire/host.ts'
 import { readJobs, running } from '../wire/jobs.ts'
@@ -20,6 +21,8 @@ import { lazy, preload } from './lazy.tsx'
 import { openPalette, Palette } from './palette.tsx'
 import { opened } from './plan/open.ts'
 import { Status } from './status.tsx'
+import { targetName } from './target-name.ts'
+import { now } from './time.tsx'
 import { Toasts } from './toast.tsx'
 
 /** The first page has what it needs by then. */
@@ -103,18 +106,53 @@ export function Missing() {
   )
 }
 
-/** Reports that the service does not answer, for as long as that lasts. */
+/** Reports that the service does not answer, with the reason where it is known, and that the host reboots. */
 function Away() {
+  const { reboot: say } = words()
+  const job = rebooting.value
+  const isOwnPage = job !== undefined && route.value?.params.job === job.job_id
   return (
     <div class="away" role="status">
-      {!connected.value && (
+      {!connected.value ? (
         <p>
-          <Status is="warn" hidden />
-          {words().shell.away}
+          <Status is={interruption.value && !isLate() ? 'run' : 'warn'} hidden />
+          {awaySaid()}
         </p>
+      ) : (
+        job &&
+        !isOwnPage && (
+          <p>
+            <Status is="run" hidden />
+            <span class="grow">{say.underWay}</span>
+            <a class="button small" href={`/updates/${job.job_id}`}>
+              {say.follow}
+            </a>
+          </p>
+        )
       )}
     </div>
   )
+}
+
+/** A host may take so long for its reboot. */
+const REBOOT_MS = 15 * 60_000
+
+/** Whether a reboot takes the panel away for longer than it may. */
+function isLate(): boolean {
+  const since = awaySince.value
+  return interruption.value?.why === 'reboot' && since !== undefined && now.value - since > REBOOT_MS
+}
+
+function awaySaid(): string {
+  const { shell, reboot, dashboard } = words()
+  const known = interruption.value
+  if (!known) return shell.away
+  const { why, target } = known
+  if (why === 'reboot') return isLate() ? reboot.away.late : reboot.away.reboot
+  const { ofTarget } = dashboard
+  if (target === 'host' || target === 'all') return reboot.away[why](ofTarget[target])
+  const check = checks.value?.find((each) => each.target === target)
+  return reboot.away[why](ofTarget.container(check?.name || targetName(target)))
 }
 
 function Sidebar() {

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { Answer } from '../../client/index.ts'
 import { type Check, isDue } from '../nouns/checked.ts'
 import { needsIn, withFigures } from '../nouns/needs.ts'
+import { afterReboot } from '../nouns/reboot.ts'
 import { withHarm, withStanding } from '../nouns/standing.ts'
 import { followChanges } from './changes.ts'
 import { containers } from './containers.ts'
@@ -21,11 +22,12 @@ const results = signal<readonly Check[]>()
 export const checks = computed<readonly Check[] | undefined>(
   () =>
     results.value &&
-    withFigures(withHarm(withStanding(results.value, newestJobs.value ?? []), newestJobs.value ?? []), {
+    withFigures(afterReboot(withHarm(withStanding(results.value, known()), known()), known()), {
       host: host.value,
       containers: containers.value ?? [],
     }),
 )
+const known = () => newestJobs.value ?? []
 /** The error of the last request; earlier results stay. */
 export const checksError = signal<unknown>()
 /** The age of the data about vulnerabilities; undefined until it is known. */
@@ -110,6 +112,17 @@ export async function checkWhatIsDue(): Promise<void> {
   const [first] = due
   // The user sees such an error when they start a check themselves.
   if (first) await startCheck(due.length > 1 ? 'all' : first.target).catch(() => {})
+}
+
+/**
+ * Checks a container again that was restarted because of its outdated services, where checks start by themselves: the service does not know
+ * of a restart by the hypervisor’s API. Never rejects.
+ */
+export async function checkRestarted(target: string): Promise<void> {
+  await readChecks()
+  const check = checks.peek()?.find((each) => each.target === target)
+  if (!check || check.checking || check.services.length === 0 || !isAutomatic.peek()) return
+  await startCheck(target).catch(() => {})
 }
 
 /** The running jobs of the last list. */

@@ -7,8 +7,12 @@ const ANSWER_MS = 10_000
 
 /** Whether the service answered the last request. */
 export const connected = signal(true)
-/** Counts reconnects: failed requests are repeated after each one. */
+/** Counts reconnects. */
 export const reconnects = signal(0)
+/** Counts the times at which failed requests are worth another try: after a reconnect, and when the host is back. */
+export const repeats = signal(0)
+/** The time since which the service has not answered, in ms since 1970; undefined while it answers. */
+export const awaySince = signal<number>()
 
 let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -16,9 +20,17 @@ let timer: ReturnType<typeof setTimeout> | undefined
 export function recordAnswer(answered: boolean): void {
   if (answered === connected.value) return
   connected.value = answered
+  awaySince.value = answered ? undefined : Date.now()
   clearTimeout(timer)
-  if (answered) reconnects.value += 1
-  else timer = setTimeout(ask, RETRY_MS)
+  if (answered) {
+    reconnects.value += 1
+    repeatFailed()
+  } else timer = setTimeout(ask, RETRY_MS)
+}
+
+/** Repeats the requests that have failed. */
+export function repeatFailed(): void {
+  repeats.value += 1
 }
 
 async function ask(): Promise<void> {

@@ -14,7 +14,17 @@ const POLL_MS = 1_000
 /** The pause after a failure. */
 const RETRY_MS = 5_000
 
-const ORDER = [undefined, 'rollback', 'remedy', 'snapshot', 'check'] as const
+/** The order of running jobs: those that change most come first, and checks, which change nothing, last. */
+const RANK: Readonly<Record<NonNullable<Job['kind']> | 'upgrade', number>> = {
+  upgrade: 0,
+  rollback: 1,
+  reboot: 2,
+  restart: 3,
+  remedy: 4,
+  snapshot: 5,
+  check: 6,
+}
+const rankOf = ({ kind }: Job) => RANK[kind ?? 'upgrade'] ?? RANK.check
 
 const known = signal<readonly Job[]>()
 /** The newest jobs of every kind, newest first; undefined until they are known. */
@@ -22,11 +32,17 @@ export const newestJobs: ReadonlySignal<readonly Job[] | undefined> = known
 /** The newest upgrades, newest first; undefined until they are known. */
 export const jobs = computed(() => known.value?.filter(({ kind }) => kind === undefined))
 export const jobsError = signal<unknown>()
-/** All running jobs, newest first: upgrades, then rollbacks, repairs, removals of snapshots, then checks, which change nothing. */
-export const running = computed(() => {
-  const all = (known.value ?? []).filter(({ status }) => status === 'running')
-  return ORDER.flatMap((order) => all.filter(({ kind }) => kind === order))
-})
+/** All running jobs in the order of their kinds, each kind with its newest first. */
+export const running = computed(() =>
+  (known.value ?? []).filter(({ status }) => status === 'running').sort((one, other) => rankOf(one) - rankOf(other)),
+)
+
+/** The job that changes a target now: an upgrade, a repair, a restart of its services. Checks do not count. */
+export function jobOn(target: string): Job | undefined {
+  return running.value.find(
+    (job) => job.kind !== 'check' && (job.target === target || (job.target === 'all' && target !== 'host')),
+  )
+}
 
 /** The outcome of a job as far as it is known. */
 export function outcomeOfJob(job: Job): Outcome {

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { reconnects } from './connection.ts'
+import { repeats } from './connection.ts'
 
 /** A request with its result. Old data stays while a new request runs, and when it fails. */
 export interface Load<data> {
@@ -61,8 +61,8 @@ interface LoadOptions {
 }
 
 /**
- * A load that lives as long as its component. It starts with the component, and repeats when one of `of` changes and when the service is
- * back after a failure.
+ * A load that lives as long as its component. It starts with the component, and repeats when one of `of` changes and when the service or
+ * the host is back after a failure.
  */
 export function useLoad<data>(
   ask: (signal: AbortSignal) => Promise<data>,
@@ -79,8 +79,8 @@ export function useLoad<data>(
     return () => load.stop()
   }, [load, ...of])
   useEffect(() => {
-    let seen = reconnects.value
-    return reconnects.subscribe((times) => {
+    let seen = repeats.value
+    return repeats.subscribe((times) => {
       if (times !== seen && load.error.peek() !== undefined) void load.reload()
       seen = times
     })

@@ -1,6 +1,7 @@
 import { effect, signal, untracked } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
 import { isTransient } from '../nouns/failure.ts'
+import { checkRestarted } from './checks.ts'
 import { readContainers } from './containers.ts'
 import { api, isAdmin, onSignOut } from './panel.ts'
 
@@ -67,6 +68,7 @@ async function followTask(vmid: number, before: Asked, id: string): Promise<void
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
     await readContainers()
+    if (now.action === 'reboot' && now.task?.exit_status === 'OK') void checkRestarted(`lxc:${vmid}`)
   } catch (error) {
     update({ error })
   }

@@ -18,6 +18,8 @@ import { protectionSentences } from './en/sentences/protection.ts'
 import { restartSentences } from './en/sentences/restarts.ts'
 import { plan } from './en/plan.ts'
 import { protection } from './en/protection.ts'
+import { reboot } from './en/reboot.ts'
+import { restarts } from './en/restarts.ts'
 import { run } from './en/run.ts'
 import { settings } from './en/settings.ts'
 import { setup } from './en/setup.ts'
@@ -26,7 +28,7 @@ import { signIn } from './en/signIn.ts'
 import { terminal } from './en/terminal.ts'
 import { updates } from './en/updates.ts'
 import type { Pair } from '../nouns/from-service.ts'
-import type { Words } from './fr.ts'
+import type { LaterWords, Words } from './fr.ts'
 
 /**
  * French sentences of the service that say more than an error code. `{}` stands for an inserted text, which is
@@ -56,7 +58,8 @@ export const en: Words = {
   output,
   palette,
   plan,
-  protection,
+  reboot,
+  restarts,
   run,
   settings,
   setup,
@@ -66,3 +69,5 @@ export const en: Words = {
   errors,
   shell,
 }
+
+export const later: LaterWords = { protection }

@@ -11,7 +11,9 @@ import { modules } from './fr/modules.ts'
 import { output } from './fr/output.ts'
 import { palette } from './fr/palette.ts'
 import { plan } from './fr/plan.ts'
-import { protection } from './fr/protection.ts'
+import type { protection } from './fr/protection.ts'
+import { reboot } from './fr/reboot.ts'
+import { restarts } from './fr/restarts.ts'
 import { run } from './fr/run.ts'
 import { settings } from './fr/settings.ts'
 import { setup } from './fr/setup.ts'
@@ -34,7 +36,8 @@ export const fr = {
   output,
   palette,
   plan,
-  protection,
+  reboot,
+  restarts,
   run,
   settings,
   setup,
@@ -46,3 +49,8 @@ export const fr = {
 }
 
 export type Words = typeof fr
+
+/** The words that the first load does not contain. */
+export interface LaterWords {
+  protection: typeof protection
+}

@@ -1,12 +1,14 @@
 import { signal } from '@preact/signals'
 import { createTranslation } from '../nouns/from-service.ts'
-import { fr, type Words } from './fr.ts'
+import { fr, type LaterWords, type Words } from './fr.ts'
 
 export type Language = 'fr' | 'en'
 
 interface Spoken {
   language: Language
   words: Words
+  /** Undefined in French: the pages that use these words load them. */
+  later?: LaterWords
   fromService(text: string): string
 }
 
@@ -17,6 +19,11 @@ const spoken = signal(FRENCH)
 /** The panel's texts in the user's language. Read them during rendering, because they change with the language. */
 export function words(): Words {
   return spoken.value.words
+}
+
+/** The later words of another language than French. */
+export function laterWords(): LaterWords | undefined {
+  return spoken.value.later
 }
 
 /** Translates a sentence of the service into the user's language; unknown sentences stay unchanged. */
@@ -35,6 +42,6 @@ export async function speak(next: Language): Promise<void> {
 }
 
 async function english(): Promise<Spoken> {
-  const { en, sentences } = await import('./en.ts')
-  return { language: 'en', words: en, fromService: createTranslation(sentences) }
+  const { en, later, sentences } = await import('./en.ts')
+  return { language: 'en', words: en, later, fromService: createTranslation(sentences) }
 }

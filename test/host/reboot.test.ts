@@ -25,6 +25,10 @@ async function elsewhere(as: Account = 'root') {
 const onHost = (seconds: number, command: string) =>
   inside('host', `setsid timeout ${seconds} ${command} </dev/null >/dev/null 2>&1 & sleep 0.3`)
 
+/** Somebody else reads the package lists, so a check waits: for 30 seconds at most. */
+const holdLists = () => rig('lock', '28', 'host', 'lists')
+const releaseLists = () => inside('host', 'pkill -f "[h]old-lock" || true')
+
 beforeEach(() => rig('reset'))
 
 describe.each<[Account, string, string]>([
@@ -213,8 +217,7 @@ test('a check that runs is waited for, a backup that begins meanwhile forbids th
   await rig('reboots', '1')
   const { service, admin, begin, ended, record } = await elsewhere()
   const check = z.looseObject({ job_id: z.string() })
-  // Somebody else reads the lists, so the check waits.
-  await rig('lock', '6', 'host', 'lists')
+  await holdLists()
   const running = check.parse((await admin.post('/api/updates/checks', { target: 'host' })).body).job_id
 
   const id = await begin()
@@ -225,6 +228,7 @@ test('a check that runs is waited for, a backup that begins meanwhile forbids th
     .toContain(`En attente de la fin de la tâche ${running} (host)`)
   const late = await startJob(admin, 'lxc:101')
   await expect.poll(async () => (await record(late)).output).toBe(`En attente de la fin de la tâche ${id} (host)…\n`)
+  await releaseLists()
   expect(await ended(id)).toMatchObject({ status: 'error', error_code: 'backup_running' })
   expect(await record(running)).toMatchObject({ status: 'success' })
   expect(await rebootsAsked()).toEqual([])
@@ -235,12 +239,13 @@ test('a check that runs is waited for, a backup that begins meanwhile forbids th
 test('a reboot that is cancelled before it is asked for does not happen, and later it says that it does', async () => {
   await rig('reboots', '1', 'never')
   const { service, admin, begin, ended } = await elsewhere()
-  await rig('lock', '5', 'host', 'lists')
+  await holdLists()
   await admin.post('/api/updates/checks', { target: 'host' })
 
   const early = await begin()
   expect(await admin.post(`/api/updates/jobs/${early}/cancel`, {})).toMatchObject({ status: 202 })
   expect(await ended(early)).toMatchObject({ status: 'error', error_code: 'cancelled' })
+  await releaseLists()
   expect(await rebootsAsked()).toEqual([])
 
   const late = await begin()

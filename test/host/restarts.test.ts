@@ -200,6 +200,31 @@ describe('in container 101', () => {
     await rig('units', '101', 'ok', 'rig-second')
   })
 
+  test('a service with which Docker would restart is refused, and one without a main process is restarted', async () => {
+    const add = (name: string, line: string) =>
+      inside('101', `echo '${line}' >>/etc/systemd/system/${name}.service; systemctl restart ${name}`)
+    await add('rig-second', 'GuessMainPID=no')
+    await add('docker', 'Requires=rig-listener.service')
+    const pids = async () => Promise.all(['docker', 'rig-listener'].map((name) => mainPid('101', name)))
+    const before = await pids()
+
+    const run = (names: string) => inside('101', `sh -c ${quote([RESTART])} restart '' ${names}; echo "code $?"`)
+    const refused = await run('rig-second rig-listener')
+    const same = await pids()
+    const restarted = await run('rig-second')
+    await inside('101', "sed -i '/^Requires=/d' /etc/systemd/system/docker.service")
+    await inside(
+      '101',
+      "sed -i '/^GuessMainPID=/d' /etc/systemd/system/rig-second.service; systemctl restart rig-second",
+    )
+
+    expect(refused).toBe(
+      'rig-listener: docker.service would restart with this service, and is never restarted alone. Nothing was restarted.\ncode 65',
+    )
+    expect(same).toEqual(before)
+    expect(restarted).toBe('rig-second: main PID none -> none, active\ncode 0')
+  })
+
   test('a stopped service stays stopped', async () => {
     await inside('101', 'systemctl stop rig-second')
     const told = await inside('101', `sh -c ${quote([RESTART])} restart '' rig-second; echo "code $?"`)
@@ -265,9 +290,10 @@ describe('in container 101', () => {
       setsid perl -MDynaLoader -e '$0 = "own program"; DynaLoader::dl_load_file("/opt/own/a library.so") or die; sleep 300' </dev/null >/dev/null 2>&1 &
       until grep -q 'a library' /proc/$!/maps; do sleep 0.02; done; rm '/opt/own/a library.so'`,
     )
+    await unit('101', 'dbus', '/bin/sleep 300')
     await inside(
       '101',
-      `printf '#!/bin/sh\\necho NEEDRESTART-VER: 3.6\\necho NEEDRESTART-SVC: dbus.service\\necho NEEDRESTART-SVC: rig-second.service\\necho "NEEDRESTART-SVC: a b"\\n' >/usr/sbin/needrestart
+      `printf '#!/bin/sh\\necho NEEDRESTART-VER: 3.6\\necho NEEDRESTART-SVC: dbus.service\\necho NEEDRESTART-SVC: rig-second.service\\necho NEEDRESTART-SVC: away.service\\necho "NEEDRESTART-SVC: a b"\\n' >/usr/sbin/needrestart
       chmod 755 /usr/sbin/needrestart`,
     )
 

@@ -93,7 +93,8 @@ backup_running() { # seconds
 reboots() { # seconds and words, log, or now
   case $1 in
     log) host sh -c 'cat /var/log/rig-reboots.log 2>/dev/null || true' ;;
-    now) host kill -USR1 1 ;;
+    # A hard reboot may also end the program that asks for it.
+    now) host kill -USR1 1 || [ $? = 137 ] ;;
     *)
       host sh -ec '
         echo "$*" >/etc/rig/reboots

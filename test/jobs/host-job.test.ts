@@ -77,7 +77,7 @@ test('a host that does not answer for five minutes may still have started the jo
 
   expect(error).toBeInstanceOf(SshError)
   expect(error).not.toBeInstanceOf(StartNotAttempted)
-}, 30_000)
+})
 
 /** Two pieces, of which the first one ends before a character. */
 const PROGRAM = `${'#'.repeat(23_999)}é\nprint 1;\n`

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { auditEntry, readAudit } from '../../db/audit.ts'
+import { addRun } from '../../db/job-start.ts'
 import { endJob } from '../../db/jobs.ts'
 import { type Database, StorageError } from '../../db/libsql/database.ts'
 import { saveUser } from '../../db/users.ts'
@@ -10,7 +11,7 @@ import { LeaseLost } from '../../jobs/output.ts'
 import { createJobQueue } from '../../jobs/queue.ts'
 import { createLog } from '../../platform/log.ts'
 import { NOW, openMigrated } from '../db/database.ts'
-import { recordJob } from '../db/job.ts'
+import { LEASE, recordJob } from '../db/job.ts'
 import { startDemo } from '../runtime/demo.ts'
 import { jobService, starts } from './job-service.ts'
 
@@ -452,6 +453,42 @@ test('the queue is read again after a failure of the database', async () => {
 
   await turn
   expect(reports).toEqual([['one']])
+})
+
+test('a job that comes late in its run does not hold up what its run waits for', async () => {
+  const { db, queue } = await queueOf()
+  const { id: alice } = await saveUser(db, 'alice', false, NOW)
+  const of = (number: string) => ({ queue: `lxc/${number}`, target: `lxc:${number}` })
+  // Two jobs of bob give the next one in their queue a higher turn.
+  for (const id of ['former', 'second']) {
+    const job = await recordJob(db, id, of('101'))
+    await queue.turn(id, async () => {}, never)
+    await endJob(db, job, SUCCESS, { now: NOW })
+  }
+  const working = await recordJob(db, 'working', { ...of('103'), started_by: alice })
+  await queue.turn('working', async () => {}, never)
+  const all = await recordJob(db, 'all', { queue: 'lxc/*', target: 'all', started_by: alice })
+  const { id: started_by } = await saveUser(db, 'bob', false, NOW)
+  const job = (id: string, late: number) => ({
+    job: { id: `run ${id}`, kind: 'upgrade', args: '{}', started_at: NOW, started_by, ...of(id), late },
+    more: [],
+  })
+  const [first] = await addRun(db, { id: 'run', jobs: [job('101', 0), job('102', 2)] }, LEASE)
+  const begun: string[] = []
+  const turn = (id: string) => queue.turn(id, async () => {}, never).then(() => void begun.push(id))
+  const turns = ['all', 'run 101', 'run 102'].map(turn)
+  const end = async (one: typeof first) => {
+    if (one) await endJob(db, one, SUCCESS, { now: NOW })
+    queue.review()
+  }
+
+  await end(working)
+  await expect.poll(() => begun).toEqual(['all'])
+  await end(all)
+  await expect.poll(() => begun).toEqual(['all', 'run 101'])
+  await end(first)
+  await Promise.all(turns)
+  expect(begun).toEqual(['all', 'run 101', 'run 102'])
 })
 
 test('an aborted wait rejects at once, and an aborted signal starts no wait', async () => {

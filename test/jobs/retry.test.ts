@@ -149,3 +149,16 @@ test('a release of the job ends the pause at once', async () => {
   expect(await ended).toMatchObject({ name: 'AbortError' })
   expect(count()).toBe(1)
 })
+
+test('the short time of a refused password begins with its refusal, however long the host was away before', async () => {
+  const { begin, count, pass } = attempts()
+
+  const error = await begin((before) => {
+    pass(before === 0 ? 2 * MINUTE : 20_000)
+    throw before === 0 ? lost() : new SshError('bad_credentials', 'refusé')
+  }).catch((reason: unknown) => reason)
+
+  expect(error).toMatchObject({ reason: 'bad_credentials' })
+  // Refused after 0, 20 and 40 seconds: the last time is over 30.
+  expect(count()).toBe(4)
+})

@@ -56,6 +56,7 @@ test('the first load contains no part of the terminal and no other language', ()
 
   expect(first.filter((name) => holds(panel.metafile, name, '@xterm/'))).toEqual([])
   expect(first.filter((name) => holds(panel.metafile, name, 'panel/words/en'))).toEqual([])
+  expect(first.filter((name) => holds(panel.metafile, name, 'panel/words/fr/protection.ts'))).toEqual([])
   expect(first.some((name) => holds(panel.metafile, name, 'panel/words/fr'))).toBe(true)
 })
 

@@ -1,7 +1,8 @@
 // Takes pictures of every page, in the demo's world, into dist/pictures: to be looked at. The README's are four of them.
 //   node test/panel/looks.ts [page…] [--widths=320,900] [--themes=dark] [--languages=en] [--long]
 // Besides the pages there are `plan`, the plan of one container with a removal, `plans`, those of all targets, `selection`, some selected
-// targets, `protection` with its dialog, and `broken`, a container that its upgrade has broken, with its row. With --long, names are as long as they may be.
+// targets, `protection` with its dialog, and `broken`, a container that its upgrade has broken, with its row. `reboot`, only when it is asked for, is a reboot
+// of the host from its question to its end. With --long, names are as long as they may be.
 import { mkdirSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,6 +18,7 @@ import { prepare } from '../../demo/prepare.ts'
 import { ROUTES } from '../../panel/routes.ts'
 import { startServer } from '../../serve/server.ts'
 import { CHROMIUM } from '../chromium.ts'
+import { type Looker, lookAtReboot } from './reboot-looks.ts'
 
 const { values: options, positionals: asked } = parseArgs({
   allowPositionals: true,
@@ -40,7 +42,7 @@ mkdirSync(folder, { recursive: true })
 const data = await mkdtemp(join(tmpdir(), 'ops-panel-looks-'))
 const names = options.long ? longNames() : { containers: fleet(), host: fleetHost() }
 const { containers } = names
-const host = await startDemoHost(names)
+const host = await startDemoHost({ ...names, rebootMs: 12_000 })
 const hypervisor = await startDemoHypervisor(containers)
 /** The service for the pictures, and one that is not installed yet. */
 const [server, empty] = await Promise.all([
@@ -148,10 +150,11 @@ async function look(
   const take = async (name: string, width: number) => {
     await page.screenshot({ path: `${folder}/${name}-${language}-${theme}-${width}.png` })
   }
-  const takeAll = async (name: string) => {
+  const takeAll = async (name: string, seen?: string) => {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: HEIGHT })
       await page.waitForTimeout(200)
+      if (seen) await page.locator(seen).scrollIntoViewIfNeeded()
       await take(name, width)
     }
     await page.setViewportSize({ width: 1440, height: HEIGHT })
@@ -192,12 +195,11 @@ async function look(
   await lookAtProtection(page, { go, takeAll, broken })
   await go('/updates')
   await lookAtPlans(page, takeAll)
+  if (asked.includes('reboot')) await lookAtReboot(page, { go, takeAll })
   await context.close()
 }
 
-interface Looking {
-  go(path: string): Promise<void>
-  takeAll(name: string): Promise<void>
+interface Looking extends Looker {
   /** The job whose upgrade has broken its container. */
   broken: string | undefined
 }

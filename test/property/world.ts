@@ -148,7 +148,9 @@ async function populateOnce(running: boolean, realisticIds: boolean): Promise<Po
   const folder = await temporaryFolder()
   const known = await populate(folder, running, realisticIds ? REALISTIC_IDS : NUMERIC_IDS)
   const files = new Map<string, Buffer>()
-  for (const name of await readdir(folder)) files.set(name, await readFile(join(folder, name)))
+  // A closed database has all in its file. Its log and its index are empty, and go at any time.
+  for (const name of await readdir(folder))
+    if (!/-(wal|shm)$/.test(name)) files.set(name, await readFile(join(folder, name)))
   return { known, files }
 }
 

@@ -1,7 +1,9 @@
 import { bytes, duration, percent } from '../../nouns/format.ts'
+import { outdatedIn } from '../../nouns/restarts.ts'
 import { ContainerActions } from '../../parts/container-actions.tsx'
 import { ContainerStatus } from '../../parts/container-status.tsx'
 import { Spark } from '../../parts/spark.tsx'
+import { checks } from '../../wire/checks.ts'
 import { type Container, samples } from '../../wire/containers.ts'
 import { running } from '../../wire/jobs.ts'
 import { isAdmin } from '../../wire/panel.ts'
@@ -13,6 +15,7 @@ import { TaskRow } from './task-row.tsx'
 export function ContainerRow({ container, hasFigures }: { container: Container; hasFigures: boolean }) {
   const {
     containers: say,
+    findings: { short },
     job: { titles },
     shell,
   } = words()
@@ -22,6 +25,8 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
   const job = running.value.find(
     ({ target }) => target === `lxc:${vmid}` || (target === 'all' && container.status === 'running'),
   )
+  const check = container.status === 'running' && checks.value?.find(({ target }) => target === `lxc:${vmid}`)
+  const outdated = check ? outdatedIn(check).length : 0
   const amount = (count: number | null) => (count === null ? '—' : bytes(count, shell.units.bytes, language()))
   const share = (used: number | null, all: number | null) =>
     used === null || !all ? '—' : percent(used / all, language())
@@ -44,6 +49,11 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
             {job && (
               <a class="tag" href={`/updates/${job.job_id}`}>
                 {titles[job.kind ?? 'upgrade']}
+              </a>
+            )}
+            {!job && outdated > 0 && (
+              <a class="tag" href={`/updates?open=lxc:${vmid}`}>
+                {short.services_outdated(outdated, null)}
               </a>
             )}
           </span>

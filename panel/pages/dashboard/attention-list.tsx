@@ -3,15 +3,16 @@ import { useEffect } from 'preact/hooks'
 import { type Attention, attentionOf, keyOf, thingsIn } from '../../nouns/attention.ts'
 import { isUncertain, oldestOf } from '../../nouns/checked.ts'
 import { isHostKeyChanged } from '../../nouns/failure.ts'
+import { rebootNews } from '../../nouns/reboot.ts'
 import { Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { useSteady } from '../../parts/steady.ts'
-import { Ago } from '../../parts/time.tsx'
+import { Ago, now } from '../../parts/time.tsx'
 import { checks, checksError, checkWhatIsDue, isChecking } from '../../wire/checks.ts'
 import { containers, containersAt, containersError, stoppedSince } from '../../wire/containers.ts'
-import { hostAway, host as hostFigures, readHost } from '../../wire/host.ts'
-import { jobs, jobsError, outcomeOfJob } from '../../wire/jobs.ts'
+import { hostAt, hostAway, host as hostFigures, readHost } from '../../wire/host.ts'
+import { jobs, jobsError, newestJobs, outcomeOfJob } from '../../wire/jobs.ts'
 import { type Load, useLoad } from '../../wire/load.ts'
 import { readTargets } from '../../wire/packages.ts'
 import { api, isAdmin } from '../../wire/panel.ts'
@@ -59,6 +60,7 @@ export function useAttention(): Known {
     host: hostFigures.value,
     containers: containers.value ?? [],
     stoppedSince: stoppedSince.value,
+    rebooted: rebootNews(newestJobs.value ?? [], { now: now.value, boot: bootAt() }),
     jobs: (jobs.value ?? []).map((job) => ({ ...job, outcome: outcomeOfJob(job) })),
     checks: found,
     modules: modules.data.value ?? [],
@@ -131,6 +133,12 @@ export function AttentionList({ known }: { known: Known }) {
       )}
     </section>
   )
+}
+
+/** The time of the host’s present boot by the browser’s clock; undefined until it is known. */
+function bootAt(): number | undefined {
+  const [known, at] = [hostFigures.value, hostAt.value]
+  return known && at !== undefined ? at - known.uptime * 1000 : undefined
 }
 
 function isWaiting({ data, error }: Load<unknown>): boolean {

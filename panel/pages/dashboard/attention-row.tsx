@@ -2,11 +2,13 @@ import type { ComponentChildren } from 'preact'
 import type { Attention } from '../../nouns/attention.ts'
 import type { Finding } from '../../nouns/checked.ts'
 import { percent } from '../../nouns/format.ts'
+import { restartable } from '../../nouns/restarts.ts'
 import { firstFinding } from '../../nouns/target-list.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { reviewPlan } from '../../parts/plan/open.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { mayRemedy, RemedyButton, useRemedies } from '../../parts/remedy.tsx'
+import { mayRestartAll, restartBlocked, restartServices } from '../../parts/restarts.tsx'
 import { Status } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
@@ -17,6 +19,7 @@ import { isAdmin } from '../../wire/panel.ts'
 import { startRemedy } from '../../wire/remedies.ts'
 import { act } from '../../wire/tasks.ts'
 import { language, words } from '../../words/words.ts'
+import { RebootDeed, RebootSentence } from './reboot-entry.tsx'
 
 /** A problem: a sentence and an action. */
 export function AttentionRow({ item }: { item: Attention }) {
@@ -52,8 +55,9 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
     case 'exploited':
     case 'endOfLife':
     case 'conffiles':
-    case 'services':
       return { sentence: say[item.kind](namesOf(item.targets)), action: <See /> }
+    case 'services':
+      return { sentence: say.services(namesOf(item.targets)), action: <Services targets={item.targets} /> }
     case 'lists':
       return {
         sentence: say.lists[item.code](namesOf(item.targets)),
@@ -97,8 +101,31 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
     }
     case 'reboot':
       return item.targets[0] === 'host'
-        ? { sentence: say.reboot, action: terminalOf('host') }
+        ? { sentence: <RebootSentence />, action: <RebootDeed /> }
         : { sentence: say.rebootOf(namesOf(item.targets)), action: <See /> }
+    case 'rebooted': {
+      const { reboot, errors } = words()
+      const why = Object.entries(errors).find(([code]) => code === item.code)?.[1]
+      const sentence = (
+        <>
+          {why ?? reboot.failed} <Ago at={item.at} />
+        </>
+      )
+      return { sentence, action: <To href={`/updates/${item.job}`}>{say.see}</To> }
+    }
+    case 'notBack': {
+      const [only, ...others] = item.targets.map((target) => Number(target.slice('lxc:'.length)))
+      const isStart = isAdmin.value && others.length === 0 && only !== undefined
+      return {
+        sentence: <span class="gone">{words().reboot.gone(namesOf(item.targets))}</span>,
+        action: isStart ? <Start vmid={only} /> : <To href={`/updates/${item.job}`}>{say.see}</To>,
+      }
+    }
+    case 'newer':
+      return {
+        sentence: words().findings.sentence(item.finding),
+        action: <Starts verb={words().updates.action.review} start={() => reviewPlan(item.target)} />,
+      }
     case 'packages': {
       const { updates, targets, security, upgradable } = item
       const all = say.packages(say.packageCount(updates), say.targetCount(targets), security)
@@ -115,6 +142,19 @@ function reasonOf(target: string): string {
   const finding = checks.value?.filter((check) => check.target === target).map(firstFinding)[0]
   const { findings, updates } = words()
   return finding ? findings.short[finding.code](finding.packages.length, null) : updates.words.attention
+}
+
+/** Restarts the services of one target where that renews all of them; otherwise the way to the targets, opened. */
+function Services({ targets }: { targets: readonly string[] }) {
+  const check = targets.length === 1 ? checks.value?.find(({ target }) => target === targets[0]) : undefined
+  if (!check || !mayRestartAll(check)) return <To href={`/updates?open=${targets.join()}`}>{words().dashboard.see}</To>
+  return (
+    <Starts
+      verb={words().restarts.restart}
+      blocked={restartBlocked(check)}
+      start={() => restartServices(check, restartable(check))}
+    />
+  )
 }
 
 interface RemedyProps {
@@ -196,15 +236,22 @@ function repairOf(target: string): ComponentChildren {
   return <Starts verb={say.repair} start={() => startRemedy({ target, action: 'repair_dpkg' })} />
 }
 
+interface StartsProps {
+  verb: string
+  /** The reason why it cannot start now, besides a host that is away. */
+  blocked?: string | undefined
+  start(): Promise<string | undefined>
+}
+
 /** Starts a job and shows it; does nothing when the user declines. */
-function Starts({ verb, start: starts }: { verb: string; start(): Promise<string | undefined> }) {
+function Starts({ verb, blocked, start: starts }: StartsProps) {
   const start = useAct(async () => {
     const id = await starts()
     if (id !== undefined) go(`/updates/${id}`)
   })
   return (
     <>
-      <Action act={start} class="small" blocked={hostAway.value ? words().updates.awayBlocks : undefined}>
+      <Action act={start} class="small" blocked={hostAway.value ? words().updates.awayBlocks : blocked}>
         {verb}
       </Action>
       <Problem error={start.error.value} />

@@ -1,15 +1,25 @@
 import { useId } from 'preact/hooks'
 import { bytes, duration, percent } from '../../nouns/format.ts'
 import { Aged, Placeholder } from '../../parts/loaded.tsx'
+import { RebootButton, RebootProblem, reasonsSaid, useReboot } from '../../parts/reboot/ask.tsx'
+import { Status } from '../../parts/status.tsx'
+import { rebooting } from '../../wire/absence.ts'
 import { host, hostAt, hostError } from '../../wire/host.ts'
+import { isAdmin } from '../../wire/panel.ts'
 import { language, words } from '../../words/words.ts'
 
 /** The figures of the host. */
 export function HostCard() {
-  const { dashboard: say, shell } = words()
+  const { dashboard: say, reboot, shell } = words()
   const id = useId()
   const known = host.value
-  if (!known) return hostError.value === undefined ? <Placeholder rows={5} /> : <p class="empty">{say.unreachable}</p>
+  const restart = useReboot()
+  if (!known)
+    return hostError.value === undefined ? (
+      <Placeholder rows={5} />
+    ) : (
+      <p class="empty">{rebooting.value ? reboot.underWay : say.unreachable}</p>
+    )
   const amount = (count: number) => bytes(count, shell.units.bytes, language())
   const number = (value: number) => new Intl.NumberFormat(language(), { maximumFractionDigits: 2 }).format(value)
   const share = (name: string, key: string, used: number, all: number) => (
@@ -47,7 +57,22 @@ export function HostCard() {
         <dd>{known.os}</dd>
         <dt>{say.kernel}</dt>
         <dd>{known.kernel}</dd>
+        {known.reboot_required && (
+          <>
+            <dt class="whole">
+              <Status is="warn" hidden />
+              {reboot.required}
+            </dt>
+            <dd class="whole">{reasonsSaid(known.reboot_reasons)}</dd>
+          </>
+        )}
       </dl>
+      {isAdmin.value && !rebooting.value && (
+        <div class="card-deeds">
+          <RebootProblem error={restart.error.value} />
+          <RebootButton by={restart} />
+        </div>
+      )}
     </>
   )
 }

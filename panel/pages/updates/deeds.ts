@@ -1,8 +1,10 @@
 import type { Check } from '../../nouns/checked.ts'
+import type { Outdated } from '../../nouns/restarts.ts'
 import type { RowAction } from '../../nouns/target-list.ts'
 import { useAct } from '../../parts/action.tsx'
 import { reviewPlan } from '../../parts/plan/open.ts'
 import { type Remedies, useRemedies } from '../../parts/remedy.tsx'
+import { restartServices } from '../../parts/restarts.tsx'
 import { startCheck } from '../../wire/checks.ts'
 import { setHold } from '../../wire/plans.ts'
 import { startRemedy } from '../../wire/remedies.ts'
@@ -14,6 +16,8 @@ export interface Deeds extends Remedies {
   does(check: Check, action: Exclude<RowAction, 'show'>): void
   /** Holds packages of a target, or releases them. */
   hold(target: string, packages: readonly string[], held: boolean): void
+  /** Restarts services of a target after a question. */
+  restart(check: Check, services: readonly Outdated[]): void
 }
 
 /** The actions of the page; `show` gets the id of each started job whose output matters. */
@@ -29,12 +33,17 @@ export function useDeeds(show: (job: string) => void): Deeds {
   const hold = useAct(async (target: string, packages: readonly string[], held: boolean) =>
     show(await setHold(target, packages, held)),
   )
+  const restart = useAct(async (check: Check, services: readonly Outdated[]) => {
+    const job = await restartServices(check, services)
+    if (job !== undefined) show(job)
+  })
   const remedies = useRemedies(show)
   return {
     ...remedies,
     show,
     does: (check, action) => void does.run(check, action),
     hold: (target, packages, held) => void hold.run(target, packages, held),
-    error: does.error.value ?? hold.error.value ?? remedies.error,
+    restart: (check, services) => void restart.run(check, services),
+    error: does.error.value ?? restart.error.value ?? hold.error.value ?? remedies.error,
   }
 }

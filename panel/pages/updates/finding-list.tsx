@@ -8,14 +8,16 @@ import { Status } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { fromService, language, words } from '../../words/words.ts'
 import type { Deeds } from './deeds.ts'
+import { OutdatedServices } from './outdated-services.tsx'
 
 /** All that is known about a target besides its packages: findings with their remedies, the last upgrade, reboot and services. */
 export function FindingList({ check, deeds }: { check: Check; deeds: Deeds }) {
   const { updates: say } = words()
   const { findings, reboot, services, last_upgrade: last, unfit, job_id, state, checked_at, changed_at } = check
-  // The lines below name the reasons and the services.
+  // The lines below name the reasons and the services. A stopped container has none that run.
   const isToldBelow = ({ code }: Finding) =>
-    (code === 'reboot_required' && reboot.required === true) || (code === 'services_outdated' && services.length > 0)
+    (code === 'reboot_required' && reboot.required === true) ||
+    (code === 'services_outdated' && (services.length > 0 || state === 'stopped'))
   const isSilent = state === 'unknown' && changed_at === null && (checked_at !== null || job_id !== null)
   return (
     <ul class="findings">
@@ -50,7 +52,7 @@ export function FindingList({ check, deeds }: { check: Check; deeds: Deeds }) {
         <Told is="warn">{say.diskFull(percent(check.used, language()))}.</Told>
       )}
       {reboot.required === true && <Told is="info">{say.reboot(reboot.reasons.map(fromService).join(', '))}</Told>}
-      {services.length > 0 && <Told is="info">{say.services(services.map(({ name }) => name).join(', '))}</Told>}
+      <OutdatedServices check={check} deeds={deeds} />
     </ul>
   )
 }

@@ -11,7 +11,7 @@ import { Status } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { isAdmin } from '../../wire/panel.ts'
 import { protections, removeSnapshot } from '../../wire/protection.ts'
-import { words } from '../../words/words.ts'
+import { protectionWords } from '../../words/protection.ts'
 
 interface GuardedRowProps {
   of: Guarded
@@ -22,7 +22,7 @@ interface GuardedRowProps {
 
 /** A container with its policy, what its storage can, and its snapshots once they are opened. */
 export function GuardedRow({ of, edit, show }: GuardedRowProps) {
-  const say = words().protection.page
+  const say = protectionWords().page
   const id = useId()
   const isOpen = useSignal(false)
   const { target, protection, own, can } = of
@@ -82,7 +82,7 @@ function canStatus({ snapshot, backup }: Guarded['can']): 'ok' | 'info' | 'unkno
 }
 
 function canSaid({ snapshot, backup }: Guarded['can']): string {
-  const say = words().protection.page.can
+  const say = protectionWords().page.can
   if (snapshot === true) return backup === true ? say.both : say.snapshot
   if (snapshot === null) return say.unknown
   return backup === true ? say.backup : backup === false ? say.neither : say.noSnapshot
@@ -90,7 +90,7 @@ function canSaid({ snapshot, backup }: Guarded['can']): string {
 
 /** A snapshot. The panel removes its own alone. */
 function SnapshotRow({ of, show }: { of: Snapshot; show(job: string): void }) {
-  const say = words().protection.page
+  const say = protectionWords().page
   const { name, made_at, ours } = of
   const job = jobOf(of)
   const remove = useAct(async () => {

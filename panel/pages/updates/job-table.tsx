@@ -4,6 +4,7 @@ import { Status } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
 import { type Job, otherPerson, outcomeOfJob } from '../../wire/jobs.ts'
+import { protectionWords } from '../../words/protection.ts'
 import { words } from '../../words/words.ts'
 
 /** Upgrades, one in each row; the jobs of one run share a row. */
@@ -93,7 +94,7 @@ function JobRow({ first, jobs }: { first: Job; jobs: readonly Job[] }) {
 
 /** The word of the phase of a running job, if it is known. */
 function phaseOf({ phase, kind }: Job): string | undefined {
-  return phase === null || kind !== undefined ? undefined : words().protection.phases[phase]
+  return phase === null || kind !== undefined ? undefined : protectionWords().phases[phase]
 }
 
 /** Puts the jobs of each run together, at the place of its newest one. */

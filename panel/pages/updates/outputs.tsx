@@ -6,6 +6,7 @@ import { endingOf } from '../../nouns/ending.ts'
 import { noteOf, Progress } from '../../parts/protection/job-view.tsx'
 import { jobName } from '../../parts/target-name.ts'
 import { otherPerson, running } from '../../wire/jobs.ts'
+import { protectionWords } from '../../words/protection.ts'
 import { words } from '../../words/words.ts'
 
 interface OutputsProps {
@@ -64,7 +65,7 @@ function Followed({ id, onSeen }: { id: string; onSeen: (() => void) | undefined
         <p class="decide-here">
           <span class="grow">{noteOf(job, record)}</span>
           <a class="button small" href={`/updates/${id}`}>
-            {endingOf(record) === 'broken' ? words().protection.decideHere : words().protection.compareHere}
+            {endingOf(record) === 'broken' ? protectionWords().decideHere : protectionWords().compareHere}
           </a>
         </p>
       )}

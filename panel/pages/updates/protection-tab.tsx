@@ -8,12 +8,12 @@ import { policySaid } from '../../parts/protection/words.ts'
 import { checks } from '../../wire/checks.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { protections, protectionsError, readProtections } from '../../wire/protection.ts'
-import { words } from '../../words/words.ts'
+import { protectionWords } from '../../words/protection.ts'
 import { GuardedRow } from './guarded-row.tsx'
 
 /** The default policy, and each container with its own one, what it can, and its snapshots. */
 export function ProtectionTab({ show }: { show(job: string): void }) {
-  const say = words().protection.page
+  const say = protectionWords().page
   const edited = useSignal<string>()
   // A check reads the storages and the snapshots, and an upgrade makes one.
   const seen = checks.value?.map(({ target, checked_at, changed_at }) => `${target} ${checked_at} ${changed_at}`).join()

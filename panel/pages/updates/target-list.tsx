@@ -5,8 +5,9 @@ import { arrange, isFound, passes, reviewable } from '../../nouns/target-list.ts
 import { Problem } from '../../parts/problem.tsx'
 import { useSteady } from '../../parts/steady.ts'
 import { targetName } from '../../parts/target-name.ts'
+import { keepInQuery, route } from '../../router.ts'
 import { readContainers } from '../../wire/containers.ts'
-import { type Job, running } from '../../wire/jobs.ts'
+import { jobOn } from '../../wire/jobs.ts'
 import { words } from '../../words/words.ts'
 import type { Deeds } from './deeds.ts'
 import { FilterBar, useView } from './filter-bar.tsx'
@@ -17,17 +18,23 @@ import { TargetRow } from './target-row.tsx'
 /** All targets with search, filter and order. */
 export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds: Deeds }) {
   const say = words().updates
-  // A full disk is something to see to as well.
-  useEffect(() => void readContainers(), [])
+  /** The targets that a link opens, the first of which it shows. */
+  const sought = useRef((route.value?.query.get('open') ?? '').split(',').filter((each) => each !== ''))
+  useEffect(() => {
+    // A full disk is something to see to as well.
+    void readContainers()
+    // A row that moves to another group must not be shown again.
+    sought.current = []
+  }, [])
   const place = useRef<HTMLElement>(null)
   const view = useView()
   const { query, filter, sort } = view
-  const open = useSignal<ReadonlySet<string>>(new Set())
+  const open = useSignal<ReadonlySet<string>>(new Set(sought.current))
   const chosen = useSignal<ReadonlySet<string>>(new Set())
   /** Whether a narrow list shows its boxes. */
   const isPicking = useSignal(false)
   const nameOf = ({ target, name }: Check) => (target === 'host' ? targetName('host') : name || targetName(target))
-  const jobOf = ({ target }: Check) => running.value.find((job) => isOn(job, target))
+  const jobOf = ({ target }: Check) => jobOn(target)
   const search = usePackageSearch(query.value, checks.map(({ checked_at }) => checked_at).join())
   const shown = checks.filter(
     (check) => passes(check, filter) && isFound(check, nameOf(check), query.value, search.found),
@@ -61,6 +68,7 @@ export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds:
     const next = new Set(open.value)
     if (!next.delete(target)) next.add(target)
     open.value = next
+    keepInQuery({ open: undefined })
   }
   return (
     <section class="target-list" ref={place} aria-label={say.targets}>
@@ -102,6 +110,7 @@ export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds:
                         name={nameOf(check)}
                         job={jobOf(check)}
                         isOpen={open.value.has(target)}
+                        isSought={sought.current[0] === target}
                         onToggle={() => toggle(target)}
                         isPicked={picked.some((each) => each.target === target)}
                         onPick={canPick.has(target) ? (isPicked) => pick([target], isPicked) : undefined}
@@ -173,9 +182,4 @@ function Head({ all, picked, pick }: HeadProps) {
       </tr>
     </thead>
   )
-}
-
-/** Whether an upgrade or a repair runs on a target. */
-function isOn(job: Job, target: string): boolean {
-  return job.kind !== 'check' && (job.target === target || (job.target === 'all' && target !== 'host'))
 }

@@ -1,6 +1,6 @@
 import { ChevronRight } from 'lucide'
 import type { ComponentChildren } from 'preact'
-import { useId, useRef } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import {
   type Check,
   type Finding,
@@ -15,6 +15,7 @@ import { actionOf, countIn, firstFinding, isUpgradable, type RowVerb } from '../
 import { useKeptFocus } from '../../parts/accessibility.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { harmSaid } from '../../parts/protection/words.ts'
+import { runningSaid } from '../../parts/restarts.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import type { Job } from '../../wire/jobs.ts'
@@ -32,6 +33,8 @@ interface TargetRowProps {
   /** The upgrade or repair that runs on it. */
   job: Job | undefined
   isOpen: boolean
+  /** Whether a link leads to this row. */
+  isSought: boolean
   onToggle(): void
   isPicked: boolean
   /** Adds it to the selection or takes it out; undefined where it cannot be upgraded. */
@@ -40,17 +43,27 @@ interface TargetRowProps {
 }
 
 /** A target in one line, and everything about it once it is opened. */
-export function TargetRow({ check, name, job, isOpen, onToggle, isPicked, onPick, deeds }: TargetRowProps) {
+export function TargetRow({ check, name, job, isOpen, isSought, onToggle, isPicked, onPick, deeds }: TargetRowProps) {
   const { updates: say, shell } = words()
   const id = useId()
   const row = useRef<HTMLTableRowElement>(null)
   useKeptFocus(row)
+  useEffect(() => {
+    if (!isSought) return undefined
+    const show = () => {
+      row.current?.querySelector<HTMLElement>('.opener')?.focus({ preventScroll: true })
+      row.current?.scrollIntoView({ block: 'start' })
+    }
+    // The heading takes the focus first, in the task after the next frame.
+    const frame = requestAnimationFrame(() => setTimeout(show))
+    return () => cancelAnimationFrame(frame)
+  }, [])
   const { target, state, counts, download_bytes: size } = check
   const isStopped = state === 'stopped' && !isHarmed(check)
   const isRunning = job !== undefined && !isStopped
   const shown = shownOf(check)
   const count = isStopped ? 0 : updatesIn(check)
-  const finding = isRunning ? runningText(job) : findingText(check)
+  const finding = isRunning ? runningSaid(job) : findingText(check)
   const title = typeof finding === 'string' ? finding : undefined
   const action = actionOf(check, { isRunning, isAdmin: isAdmin.value })
   const isIdle = !isRunning && /^(ok|off|barred)$/.test(shown.kind)
@@ -150,7 +163,9 @@ export function TargetRow({ check, name, job, isOpen, onToggle, isPicked, onPick
               {hasPackages(check) && (
                 <PackageTable target={target} at={check.checked_at} label={say.showPackages(name)} deeds={deeds} />
               )}
-              {!hasPackages(check) && check.findings.length === 0 && <p class="dim">{say.nothingKnown}</p>}
+              {!hasPackages(check) && check.findings.length === 0 && !check.services_unseen && (
+                <p class="dim">{say.nothingKnown}</p>
+              )}
             </div>
           </td>
           <td class="c-check" />
@@ -164,15 +179,6 @@ export function TargetRow({ check, name, job, isOpen, onToggle, isPicked, onPick
 
 function hasPackages({ counts }: Check): boolean {
   return counts.upgrade + counts.install + counts.remove + counts.held + counts.phased + counts.kept_back > 0
-}
-
-/** An upgrade of all containers processes them one at a time. */
-function runningText({ kind, target }: Job): string {
-  const { updates: say } = words()
-  if (kind === 'remedy') return say.repairing
-  if (kind === 'rollback') return say.rollingBack
-  if (kind === 'snapshot') return say.removingSnapshot
-  return target === 'all' ? say.runningWithAll : say.running
 }
 
 /** The few words about the worst that is known; undefined when there is nothing to say. */

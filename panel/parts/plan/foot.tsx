@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { interruptedIn } from '../../nouns/impact.ts'
 import { figuresOf, hasKernel, minutesLeft, shortHash } from '../../nouns/plan.ts'
 import type { Planning } from '../../wire/planning.ts'
 import { checkOf } from '../../wire/plans.ts'
@@ -95,15 +96,18 @@ export function Cautions({ plannings }: { plannings: readonly Planning[] }) {
     return {
       target,
       changes: changes.value.filter(({ name }) => !excluded.has(name)),
-      isOwn: findings.some(({ code }) => code === 'self_impact'),
+      interrupted: interruptedIn(findings),
     }
   })
   const { removed } = figuresOf(all.flatMap(({ changes }) => changes))
+  const kinds = new Set(all.map(({ interrupted }) => interrupted))
+  const isBoth = kinds.has('both') || (kinds.has('panel') && kinds.has('host'))
+  const away = isBoth ? 'both' : kinds.has('panel') ? 'panel' : kinds.has('host') ? 'host' : undefined
   const told = [
     removed > 0 && say.removed(removed),
     all.some(({ target }) => target === 'host') && say.host,
     all.some(({ target, changes }) => hasKernel(target, changes)) && say.kernel,
-    all.some(({ isOwn }) => isOwn) && say.self,
+    away !== undefined && say.away[away],
   ].filter((sentence) => sentence !== false)
   if (told.length === 0) return null
   return <p class="cautions small">{told.join(' ')}</p>

@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { latenessOf } from '../../nouns/impact.ts'
 import { figuresOf, isPlanRefused, minutesLeft, type Selection } from '../../nouns/plan.ts'
 import { go } from '../../router.ts'
 import { hostAway } from '../../wire/host.ts'
 import { createPlanning, type Planning } from '../../wire/planning.ts'
-import { startRun } from '../../wire/plans.ts'
+import { checkOf, startRun } from '../../wire/plans.ts'
 import { words } from '../../words/words.ts'
 import { useAct } from '../action.tsx'
 import { CloseButton, Dialog } from '../dialog.tsx'
@@ -28,7 +29,7 @@ interface ManySheetProps {
 /** One plan for each of several targets, and the button that starts exactly these. */
 export function ManySheet({ targets, chosen, answer }: ManySheetProps) {
   const { plan: say } = words()
-  const plannings = useMemo(() => hostLast(targets).map((target) => createPlanning(target, chosen)), [])
+  const plannings = useMemo(() => groundLast(targets).map((target) => createPlanning(target, chosen)), [])
   const out = useSignal<ReadonlySet<string>>(new Set())
   const read = useSignal<Planning>()
   useEffect(() => {
@@ -82,8 +83,13 @@ export function ManySheet({ targets, chosen, answer }: ManySheetProps) {
   )
 }
 
-function hostLast(targets: readonly string[]): string[] {
-  return [...targets.filter((target) => target !== 'host'), ...targets.filter((target) => target === 'host')]
+/** The order of the service: the targets on which the panel stands last, and the host after them. */
+function groundLast(targets: readonly string[]): string[] {
+  return [...targets].sort((one, other) => lateness(one) - lateness(other))
+}
+
+function lateness(target: string): number {
+  return latenessOf(target, checkOf(target)?.findings ?? [])
 }
 
 /** The plan of one of the targets. */
@@ -121,6 +127,8 @@ function All({ plannings, out, takeIn, read, last, answer }: AllProps) {
   const taken = plannings.filter(({ target }) => !out.has(target))
   const isUnderWay = ({ stage, current }: Planning) => !current.value && /ing$|ready/.test(stage.value)
   const making = taken.filter(isUnderWay)
+  const first = Math.min(...taken.map(({ target }) => lateness(target)))
+  const late = taken.flatMap(({ target }) => (lateness(target) > first ? [targetName(target)] : []))
   const current = taken.flatMap((planning) => planning.current.value ?? [])
   const expired = current.filter(({ plan, at }) => minutesLeft(plan, at, now.value) === 0)
   const failed = taken.filter(({ stage }) => stage.value === 'failed')
@@ -178,7 +186,10 @@ function All({ plannings, out, takeIn, read, last, answer }: AllProps) {
           />
         </fieldset>
         <section aria-label={say.many.list}>
-          <p class="dim small">{say.many.order}</p>
+          <p class="dim small">
+            {say.many.order}
+            {late.length > 0 && ` ${say.many.last(late.join(', '))}`}
+          </p>
           <ul class="list many">
             {plannings.map((planning) => (
               <PlanRow

@@ -1,5 +1,6 @@
 import { ChevronRight, TriangleAlert } from 'lucide'
 import { bytes } from '../../nouns/format.ts'
+import { interruptedIn } from '../../nouns/impact.ts'
 import { figuresOf, findingsOf, hasKernel } from '../../nouns/plan.ts'
 import { worstFirst } from '../../nouns/target-list.ts'
 import type { Planning } from '../../wire/planning.ts'
@@ -104,6 +105,7 @@ function Tags({ plan }: { plan: NonNullable<Planning['current']['value']>['plan'
   const warned = worstFirst(plan.findings).filter(({ severity, code }) => severity !== 'info' && !ELSEWHERE.has(code))
   const files = plan.conffiles.filter(({ state }) => state === 'changed' || state === 'conflict')
   const taken = files.filter(({ choice }) => choice === 'take')
+  const away = interruptedIn(plan.findings)
   const { removed, security, exploited } = figuresOf(plan.actions)
   return (
     <span class="tags">
@@ -125,10 +127,10 @@ function Tags({ plan }: { plan: NonNullable<Planning['current']['value']>['plan'
           {say.kernel}
         </span>
       )}
-      {plan.findings.some(({ code }) => code === 'self_impact') && (
+      {away && (
         <span class="tag">
           <Icon of={TriangleAlert} />
-          {say.self}
+          {say.self[away]}
         </span>
       )}
     </span>

@@ -2,14 +2,15 @@ import { useSignal } from '@preact/signals'
 import { type Compared, comparedGroups, works } from '../../nouns/comparison.ts'
 import { clock, instant } from '../../nouns/format.ts'
 import type { FollowedJob, JobRecord } from '../../wire/job.ts'
-import { language, words } from '../../words/words.ts'
+import { protectionWords } from '../../words/protection.ts'
+import { language } from '../../words/words.ts'
 import { Status } from '../status.tsx'
 import { now } from '../time.tsx'
 import { detailOf, thingOf } from './words.ts'
 
 /** Everything that was compared, before and after the upgrade, the worst first. */
 export function Comparison({ job, record }: { job: FollowedJob; record: JobRecord }) {
-  const say = words().protection.comparison
+  const say = protectionWords().comparison
   const showsAll = useSignal(false)
   const all = record.comparison ?? []
   if (record.comparison === null) return null
@@ -73,7 +74,7 @@ export function Comparison({ job, record }: { job: FollowedJob; record: JobRecor
 const STATE = { worse: 'err', unsteady: 'warn', better: 'info', new: 'info', same: 'ok' } as const
 
 function Row({ row }: { row: Compared }) {
-  const { comparison: say } = words().protection
+  const { comparison: say } = protectionWords()
   const { kind, name } = thingOf(row)
   const isSame = row.state === 'same' && !works(row, 'after') && !works(row, 'before')
   return (

@@ -2,7 +2,7 @@ import { Check, Terminal } from 'lucide'
 import type { FollowedJob, JobRecord } from '../../wire/job.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { keepUpgrade } from '../../wire/protection.ts'
-import { words } from '../../words/words.ts'
+import { protectionWords } from '../../words/protection.ts'
 import { Action, useAct } from '../action.tsx'
 import { Icon } from '../icon.tsx'
 import { Problem } from '../problem.tsx'
@@ -31,7 +31,7 @@ export function Decision({ job, record, changes }: DecisionProps) {
 }
 
 function Keep({ job, record }: Pick<DecisionProps, 'job' | 'record'>) {
-  const say = words().protection.keep
+  const say = protectionWords().keep
   const keep = useAct(async () => {
     await keepUpgrade(record.job_id)
     // The button disappears.

@@ -4,6 +4,7 @@ import { fieldErrors } from '../../nouns/failure.ts'
 import { draftOf, type PolicyDraft, policyFrom } from '../../nouns/policy-form.ts'
 import type { Protection } from '../../nouns/protection.ts'
 import { dropPolicy, protections, savePolicy } from '../../wire/protection.ts'
+import { protectionWords } from '../../words/protection.ts'
 import { fromService, words } from '../../words/words.ts'
 import { Action, useAct } from '../action.tsx'
 import { Choice } from '../choice.tsx'
@@ -22,7 +23,7 @@ interface EditPolicyProps {
 
 /** The policy of a container, or the default one, in a dialog. */
 export function EditPolicy({ target, close }: EditPolicyProps) {
-  const say = words().protection.edit
+  const say = protectionWords().edit
   const known = protections.peek()
   const own = known?.targets.find((each) => each.target === target)
   const policy = own?.protection ?? known?.default
@@ -52,7 +53,8 @@ interface PolicyFormProps {
 }
 
 function PolicyForm({ policy, save, drop, dropWord, close }: PolicyFormProps) {
-  const { protection, shell } = words()
+  const protection = protectionWords()
+  const { shell } = words()
   const say = protection.edit
   const form = useRef<HTMLFormElement>(null)
   const draft = useMemo(() => draftOf(policy), [])
@@ -143,7 +145,7 @@ function PolicyForm({ policy, save, drop, dropWord, close }: PolicyFormProps) {
 
 /** The storages of the host that take backups. A storage that is gone stays as the policy has it. */
 function Storage({ value, wrong }: { value: Signal<string>; wrong: string | undefined }) {
-  const say = words().protection.edit
+  const say = protectionWords().edit
   const id = useId()
   const known = protections.value?.storages ?? []
   const all = value.value === '' || known.includes(value.value) ? known : [...known, value.value]

@@ -7,6 +7,7 @@ import { containers, readContainers } from '../../wire/containers.ts'
 import type { JobRecord } from '../../wire/job.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { removeSnapshot } from '../../wire/protection.ts'
+import { protectionWords } from '../../words/protection.ts'
 import { fromService, language, words } from '../../words/words.ts'
 import { Action, useAct } from '../action.tsx'
 import { confirm } from '../dialog.tsx'
@@ -17,7 +18,8 @@ import { Ago, now } from '../time.tsx'
 
 /** The end of an upgrade after which something did not work, once there is nothing left to decide. */
 export function Ended({ record, ending }: { record: JobRecord; ending: Exclude<Ending, 'broken'> }) {
-  const { protection: say, shell } = words()
+  const say = protectionWords()
+  const { shell } = words()
   const { target, snapshot, decided, outage_seconds: outage } = record
   const name = targetName(target)
   if (ending === 'stuck') return <Stuck record={record} />
@@ -56,7 +58,7 @@ export function Ended({ record, ending }: { record: JobRecord; ending: Exclude<E
 
 /** A failed rollback: the state of the container, and what to do on the host. */
 function Stuck({ record }: { record: JobRecord }) {
-  const say = words().protection.stuck
+  const say = protectionWords().stuck
   const vmid = record.target.slice('lxc:'.length)
   useEffect(() => void readContainers(), [])
   const status = containers.value?.find((each) => `${each.vmid}` === vmid)?.status
@@ -84,7 +86,7 @@ function Stuck({ record }: { record: JobRecord }) {
 
 /** The snapshot that stays after an upgrade, which an administrator may remove. */
 export function OwnSnapshot({ record, children }: { record: JobRecord; children: ComponentChildren }) {
-  const { protection } = words()
+  const protection = protectionWords()
   const say = protection.kept
   const { removing } = protection.page
   const { snapshot } = record

@@ -5,14 +5,14 @@ import { useEffect } from 'preact/hooks'
 import { comparesHealth, type Guard, guardOf } from '../../nouns/protection.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { protections, readProtections } from '../../wire/protection.ts'
-import { words } from '../../words/words.ts'
+import { protectionWords } from '../../words/protection.ts'
 import { Icon } from '../icon.tsx'
 import { EditPolicy } from './edit.tsx'
 import { lackSaid } from './words.ts'
 
 /** The protection of one target in one line, and the way to change it. */
 export function GuardLine({ target }: { target: string }) {
-  const say = words().protection.guard
+  const say = protectionWords().guard
   const isEdited = useSignal(false)
   const guard = useGuards([target])?.[0]
   return (
@@ -49,7 +49,7 @@ function useGuards(targets: readonly string[]): Guard[] | undefined {
 }
 
 function First({ guard: { kind, why } }: { guard: Guard }) {
-  const say = words().protection.guard
+  const say = protectionWords().guard
   const reason = why === null ? '' : lackSaid(why)
   if (kind === 'snapshot' || kind === 'backup') return <Step icon={Camera}>{say[kind]}</Step>
   return (
@@ -60,7 +60,7 @@ function First({ guard: { kind, why } }: { guard: Guard }) {
 }
 
 function Rest({ guard: { kind, protection } }: { guard: Guard }) {
-  const say = words().protection.guard
+  const say = protectionWords().guard
   if (!protection) return null
   return (
     <>
@@ -88,7 +88,7 @@ const KINDS = ['snapshot', 'backup', 'without', 'impossible', 'none', 'host'] as
 
 /** The guards of several targets, counted by kind. */
 export function GuardSummary({ targets }: { targets: readonly string[] }) {
-  const say = words().protection.guard
+  const say = protectionWords().guard
   const guards = useGuards(targets)
   const compared = guards?.filter(comparesHealth) ?? []
   const same = <value,>(of: (guard: Guard) => value): value | undefined => {

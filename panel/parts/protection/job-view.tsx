@@ -8,7 +8,8 @@ import { useLoad } from '../../wire/load.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { readPlan } from '../../wire/plans.ts'
 import { protections, readProtections } from '../../wire/protection.ts'
-import { language, words } from '../../words/words.ts'
+import { protectionWords } from '../../words/protection.ts'
+import { language } from '../../words/words.ts'
 import { now } from '../time.tsx'
 import { Comparison } from './comparison.tsx'
 import { Decision } from './decision.tsx'
@@ -25,7 +26,7 @@ export function isProtected({ protection }: Pick<JobRecord, 'protection'>): bool
 
 /** The stations of a protected upgrade, and what follows when it breaks; for another upgrade, that nothing protects it. */
 export function Progress({ job, record }: { job: FollowedJob; record: JobRecord }) {
-  const { protection: say } = words()
+  const say = protectionWords()
   if (record.kind !== undefined) return null
   if (!isProtected(record))
     return <p class="dim guard-note">{record.target === 'host' ? say.unprotectedHost : say.unprotected}</p>
@@ -33,7 +34,7 @@ export function Progress({ job, record }: { job: FollowedJob; record: JobRecord 
 }
 
 function Steps({ job, record }: { job: FollowedJob; record: JobRecord }) {
-  const { protection: say } = words()
+  const say = protectionWords()
   const isRunning = record.status === 'running'
   useEffect(() => {
     if (isRunning) void readProtections()
@@ -89,7 +90,7 @@ interface WayBackProps {
 
 /** The snapshot that an upgrade has left, and the way back to it: one press further away after an upgrade that did no harm. */
 function WayBack({ record, changes, isOpen }: WayBackProps) {
-  const { rollBack: say } = words().protection
+  const { rollBack: say } = protectionWords()
   const isShown = useSignal(isOpen)
   const { snapshot } = record
   if (!snapshot) return null
@@ -110,7 +111,7 @@ function WayBack({ record, changes, isOpen }: WayBackProps) {
 
 /** The heading of a job after which something did not work; undefined for every other job. */
 export function titleOf(record: JobRecord, name: string): string | undefined {
-  const say = words().protection
+  const say = protectionWords()
   const ending = endingOf(record)
   if (ending === 'broken') return say.broke(name)
   if (ending === 'stuck') return say.stuckTitle(name)
@@ -119,7 +120,7 @@ export function titleOf(record: JobRecord, name: string): string | undefined {
 
 /** The number of things that an upgrade broke, and how its package manager ended; undefined when it broke nothing. */
 export function noteOf(job: FollowedJob, record: JobRecord): string | undefined {
-  const say = words().protection
+  const say = protectionWords()
   const { regressions, exit_code: code } = record
   if (regressions.length === 0) return undefined
   if (endingOf(record) === 'back') return say.brokeThen(regressions.length)

@@ -1,12 +1,14 @@
 import { useSignal } from '@preact/signals'
 import type { Change } from '../../nouns/plan.ts'
+import { protectionWords } from '../../words/protection.ts'
 import { words } from '../../words/words.ts'
 
 const FIRST = 5
 
 /** The packages that the upgrade has changed, the few first ones until somebody asks for all. */
 export function ChangedPackages({ changes }: { changes: readonly Change[] }) {
-  const { protection, plan } = words()
+  const protection = protectionWords()
+  const { plan } = words()
   const say = protection.packages
   const showsAll = useSignal(false)
   if (changes.length === 0) return null

@@ -2,7 +2,8 @@ import { type Signal, signal } from '@preact/signals'
 import { Plus, X } from 'lucide'
 import { useEffect, useRef } from 'preact/hooks'
 import { MOST_PROBES, type ProbeDraft } from '../../nouns/policy-form.ts'
-import { fromService, words } from '../../words/words.ts'
+import { protectionWords } from '../../words/protection.ts'
+import { fromService } from '../../words/words.ts'
 import { Field } from '../field.tsx'
 import { Icon } from '../icon.tsx'
 
@@ -29,7 +30,7 @@ interface ProbesProps {
 
 /** The probes of a policy, and a button for each kind that adds one. */
 export function Probes({ probes, wrong }: ProbesProps) {
-  const say = words().protection.edit
+  const say = protectionWords().edit
   const place = useRef<HTMLFieldSetElement>(null)
   const count = useRef(probes.peek().length)
   const all = probes.value
@@ -84,7 +85,7 @@ export function Probes({ probes, wrong }: ProbesProps) {
 }
 
 function ProbeFields({ probe, n, wrong }: { probe: ProbeField; n: number; wrong: ProbesProps['wrong'] }) {
-  const say = words().protection.edit
+  const say = protectionWords().edit
   const { kind, text, status } = probe
   const field = FIELDS[kind]
   // A refused word of a command is told by its number.

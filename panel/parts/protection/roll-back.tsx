@@ -7,6 +7,7 @@ import { go } from '../../router.ts'
 import type { JobRecord } from '../../wire/job.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { lossesOfRollBack, rollBack } from '../../wire/protection.ts'
+import { protectionWords } from '../../words/protection.ts'
 import { language, words } from '../../words/words.ts'
 import { Action, useAct } from '../action.tsx'
 import { Icon } from '../icon.tsx'
@@ -24,7 +25,8 @@ interface RollBackProps {
 
 /** The way back to the state before an upgrade: what is lost first, then a button that asks once more, in the page. */
 export function RollBack({ record, snapshot, changes }: RollBackProps) {
-  const { protection, shell } = words()
+  const protection = protectionWords()
+  const { shell } = words()
   const say = protection.rollBack
   const isAsked = useSignal(false)
   const made = Date.parse(snapshot.made_at)
@@ -88,7 +90,7 @@ function Sure({
   loss?: string | undefined
   children: ComponentChildren
 }) {
-  const say = words().protection.rollBack
+  const say = protectionWords().rollBack
   const place = useRef<HTMLFieldSetElement>(null)
   const no = useRef<HTMLButtonElement>(null)
   useEffect(() => {
@@ -115,7 +117,7 @@ function Sure({
 
 /** Why there is no way back. */
 export function NoWayBack({ record }: { record: JobRecord }) {
-  const say = words().protection.rollBack
+  const say = protectionWords().rollBack
   const { snapshot } = record
   return (
     <section class="choice-card" aria-labelledby="roll-back">

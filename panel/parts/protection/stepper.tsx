@@ -4,6 +4,7 @@ import { clock, duration } from '../../nouns/format.ts'
 import { endingOf } from '../../nouns/ending.ts'
 import { type Station, type StationState, stationsOf } from '../../nouns/stations.ts'
 import type { FollowedJob, JobRecord } from '../../wire/job.ts'
+import { protectionWords } from '../../words/protection.ts'
 import { language, words } from '../../words/words.ts'
 import { Icon } from '../icon.tsx'
 import { stepOf } from '../job-output.tsx'
@@ -14,7 +15,7 @@ const ICONS = { snapshot: Camera, backup: Camera, upgrade: ArrowUp, health: Hear
 
 /** The stations of a protected upgrade with their durations: what is done, what runs, what is to come. */
 export function Stepper({ job, record }: { job: FollowedJob; record: JobRecord }) {
-  const say = words().protection.steps
+  const say = protectionWords().steps
   const stations = stationsOf(record, job.phases.value)
   return (
     <ol class="steps" aria-label={say.label}>
@@ -46,7 +47,7 @@ function Stop({ name, state }: Pick<Station, 'name' | 'state'>) {
 }
 
 function endWord(record: JobRecord): string {
-  const { end } = words().protection.steps
+  const { end } = protectionWords().steps
   const ending = endingOf(record)
   if (ending === 'broken') return end.ask
   if (ending) return end[ending]
@@ -56,7 +57,8 @@ function endWord(record: JobRecord): string {
 
 /** The note below the word of the last station. */
 function endNote(record: JobRecord): string {
-  const { protection, shell } = words()
+  const protection = protectionWords()
+  const { shell } = words()
   const say = protection.steps
   const { snapshot, outage_seconds: outage, finished_at: ended, status } = record
   const ending = endingOf(record)
@@ -67,7 +69,7 @@ function endNote(record: JobRecord): string {
 }
 
 function noteOf({ name, state, from, to }: Station, job: FollowedJob, record: JobRecord): ComponentChildren {
-  const { protection } = words()
+  const protection = protectionWords()
   const say = protection.steps
   const took = from !== undefined && to !== undefined ? lengthOf(to - from) : ''
   if (name === 'snapshot' || name === 'backup') {
@@ -94,7 +96,8 @@ function noteOf({ name, state, from, to }: Station, job: FollowedJob, record: Jo
 
 /** The pause before the comparison, second by second: “12 s / 60 s”. */
 function Settled({ since, of }: { since: number; of: number }) {
-  const { protection, shell } = words()
+  const protection = protectionWords()
+  const { shell } = words()
   const seconds = Math.min(of, Math.max(0, (useSeconds() - since) / 1000))
   return (
     <>
@@ -106,12 +109,12 @@ function Settled({ since, of }: { since: number; of: number }) {
 /** The word of the current phase, unless it is the one that the station is named after. */
 function phaseWord(job: FollowedJob, own: string): string {
   const phase = job.phases.value.at(-1)?.phase
-  const found = Object.entries(words().protection.phases).find(([name]) => name === phase)
+  const found = Object.entries(protectionWords().phases).find(([name]) => name === phase)
   return phase === own || !found ? '' : found[1]
 }
 
 function countsOf({ comparison, regressions }: JobRecord, state: StationState): string {
-  const say = words().protection.steps
+  const say = protectionWords().steps
   if (state === 'off') return ''
   const same = comparison?.filter((row) => row.state === 'same').length ?? 0
   return regressions.length > 0 ? say.counts(regressions.length, same) : comparison ? say.allSame(same) : ''

@@ -1,7 +1,8 @@
 import type { Compared } from '../../nouns/comparison.ts'
 import type { RegressionKind } from '../../nouns/checked.ts'
 import type { Protection } from '../../nouns/protection.ts'
-import { fromService, words } from '../../words/words.ts'
+import { protectionWords } from '../../words/protection.ts'
+import { fromService } from '../../words/words.ts'
 
 interface Thing {
   kind: RegressionKind
@@ -10,14 +11,14 @@ interface Thing {
 
 /** The kind and the name of a compared thing: “Port”, “443”. */
 export function thingOf({ kind, name }: Thing): { kind: string; name: string } {
-  const say = words().protection
+  const say = protectionWords()
   const called = kind === 'container' ? say.whole : name === '(daemon)' ? say.daemon : name
   return { kind: say.kinds[kind], name: kind === 'socket' ? called.replace(/^tcp\//, '') : called }
 }
 
 /** The things that do not work any more, in one line: “Port 443 and 3 more do not work any more”; empty for nothing. */
 export function harmSaid({ regressions, count }: { regressions: readonly Thing[]; count: number }): string {
-  const say = words().protection
+  const say = protectionWords()
   const [first] = regressions
   if (!first) return count === 0 ? '' : say.sinceCount(count)
   const { kind, name } = thingOf(first)
@@ -26,12 +27,12 @@ export function harmSaid({ regressions, count }: { regressions: readonly Thing[]
 
 /** Why there is no snapshot: the hypervisor’s own words, unless the panel knows better ones. */
 export function lackSaid(why: string): string {
-  return why === 'snapshot feature is not available' ? words().protection.guard.noFeature : fromService(why)
+  return why === 'snapshot feature is not available' ? protectionWords().guard.noFeature : fromService(why)
 }
 
 /** The state of a thing in one of the two looks. */
 export function detailOf(row: Compared, look: 'before' | 'after'): string {
-  const { protection: say } = words()
+  const say = protectionWords()
   const detail = look === 'before' ? row.before : row.after
   const { comparison } = say
   if (detail === null) return look === 'after' && row.before !== null ? comparison.gone : comparison.absent
@@ -42,7 +43,7 @@ export function detailOf(row: Compared, look: 'before' | 'after'): string {
 
 /** A policy in one line. */
 export function policySaid({ before, keep, settle_seconds, on_failure, probes }: Protection): string {
-  const { page, guard } = words().protection
+  const { page, guard } = protectionWords()
   if (before === 'none') return page.line.none
   return [
     page.line[before],

@@ -68,7 +68,11 @@ export const plan: typeof fr = {
     removed: (count: number) => `Removes ${some(count, 'package', 'packages')}.`,
     host: 'The host itself: services that its containers depend on may restart.',
     kernel: 'A new kernel: it is used only after a restart.',
-    self: 'Touches this panel: the page may be cut off for a moment; the run goes on.',
+    away: {
+      panel: 'This panel may be away for a moment: the run goes on, and this page comes back by itself.',
+      host: 'The way to the host may be cut for a moment: the run goes on, and its result comes back by itself.',
+      both: 'This panel and the way to the host may be away for a moment: the run goes on, and this page comes back by itself.',
+    },
   },
   exactly: (count: number) => `${count === 1 ? 'This change' : `These ${count} changes`} or nothing.`,
   none: 'Nothing starts without a current plan.',
@@ -88,7 +92,8 @@ export const plan: typeof fr = {
     removed: (count: number) => `${count} removed`,
     nothing: 'Nothing to do',
     kernel: 'Restart afterwards',
-    self: 'Touches this panel',
+    self: { panel: 'Cuts off this panel', host: 'Cuts the way to the host', both: 'Cuts off panel and host' },
+    last: (names: string) => `Last, when the others have ended, because the panel depends on them: ${names}.`,
     back: 'Back to the targets',
     exactly: (changes: number, targets: number) =>
       `${changes === 1 ? 'This change' : `These ${changes} changes`} on ${some(targets, 'target', 'targets')} or, on each, nothing.`,

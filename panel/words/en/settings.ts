@@ -65,6 +65,13 @@ export const settings: typeof fr = {
   shortcutsSaved: 'Shortcuts saved.',
   labelMissing: 'Enter a name.',
   hrefWrong: 'Enter an http:// or https:// address, or a panel path that starts with a single /, without credentials.',
+  about: 'About',
+  aboutNote:
+    'New versions come from the package source of the target where the panel runs, when it is checked. The panel asks nothing else.',
+  version: 'Version',
+  licence: 'Licence',
+  newest: 'Newer',
+  noNewer: 'None is known.',
   wrong: {
     checks_parallel: 'Enter a number from 1 to 16.',
     ssh_host: 'Enter host, host:port or [IPv6 address]:port.',

@@ -26,6 +26,7 @@ export const shell: typeof fr = {
       : `${count} targets need you${isBroken ? ', at least one of them failed or blocked' : ''}`,
   jobsRunning: (count: number) => (count === 1 ? '1 job running' : `${count} jobs running`),
   typeToConfirm: (name: string) => `Type “${name}” to confirm.`,
+  typedDiffers: (name: string) => `You have not typed “${name}”.`,
   ownPassword: 'Your password',
   missing: 'This page does not exist',
   missingText: 'The address may be incomplete, or the page may have been removed.',

@@ -116,7 +116,6 @@ export const updates: typeof fr = {
   seeOutput: 'Show the output',
   seeDifference: 'Show the difference',
   reboot: (reasons: string) => (reasons === '' ? 'Restart required.' : `Restart required: ${reasons}`),
-  services: (names: string) => `Services to restart: ${names}`,
   diskFull: (used: string) => `Disk ${used} full`,
   exploitedOpen: 'Exploited vulnerability',
   nothingKnown: 'Nothing to report.',

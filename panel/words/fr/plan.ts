@@ -67,7 +67,11 @@ export const plan = {
     removed: (count: number) => `Supprime ${some(count, 'paquet', 'paquets')}.`,
     host: 'L’hôte lui-même\u00a0: des services dont ses conteneurs dépendent peuvent redémarrer.',
     kernel: 'Un nouveau noyau\u00a0: il ne sert qu’après un redémarrage.',
-    self: 'Touche à ce panneau\u00a0: la page peut se couper un instant, l’exécution continue.',
+    away: {
+      panel: 'Ce panneau peut se couper un moment\u00a0: l’exécution continue, et cette page revient d’elle-même.',
+      host: 'L’accès à l’hôte peut se couper un moment\u00a0: l’exécution continue, et son résultat revient de lui-même.',
+      both: 'Ce panneau et l’accès à l’hôte peuvent se couper un moment\u00a0: l’exécution continue, et cette page revient d’elle-même.',
+    },
   },
   exactly: (count: number) => `${count === 1 ? 'Ce changement' : `Ces ${count} changements`} ou rien.`,
   none: 'Rien n’est lancé sans un plan à jour.',
@@ -87,7 +91,8 @@ export const plan = {
     removed: (count: number) => some(count, 'supprimé', 'supprimés'),
     nothing: 'Rien à faire',
     kernel: 'Redémarrage ensuite',
-    self: 'Touche à ce panneau',
+    self: { panel: 'Coupe ce panneau', host: 'Coupe l’accès à l’hôte', both: 'Coupe panneau et hôte' },
+    last: (names: string) => `En dernier, après la fin des autres, car le panneau en dépend\u00a0: ${names}.`,
     back: 'Retour aux cibles',
     exactly: (changes: number, targets: number) =>
       `${changes === 1 ? 'Ce changement' : `Ces ${changes} changements`} sur ${some(targets, 'cible', 'cibles')} ou, sur chacune, rien.`,

@@ -66,6 +66,13 @@ export const settings = {
   labelMissing: 'Saisissez un nom.',
   hrefWrong:
     'Saisissez une adresse http:// ou https://, ou un chemin du panneau qui commence par un seul /, sans identifiants.',
+  about: 'À propos',
+  aboutNote:
+    'Les nouvelles versions viennent de la source de paquets de la cible où le panneau fonctionne, quand elle est vérifiée. Le panneau n’interroge rien d’autre.',
+  version: 'Version',
+  licence: 'Licence',
+  newest: 'Plus récente',
+  noNewer: 'Aucune n’est connue.',
   wrong: {
     checks_parallel: 'Saisissez un nombre de 1 à 16.',
     ssh_host: 'Saisissez hôte, hôte:port ou [adresse IPv6]:port.',

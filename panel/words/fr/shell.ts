@@ -24,6 +24,7 @@ export const shell = {
       : `${count} cibles à traiter${isBroken ? ', dont au moins une en échec ou bloquée' : ''}`,
   jobsRunning: (count: number) => (count === 1 ? '1 tâche en cours' : `${count} tâches en cours`),
   typeToConfirm: (name: string) => `Saisissez «\u00a0${name}\u00a0» pour confirmer.`,
+  typedDiffers: (name: string) => `Le texte saisi n’est pas «\u00a0${name}\u00a0».`,
   ownPassword: 'Votre mot de passe',
   missing: 'Cette page n’existe pas',
   missingText: 'L’adresse est peut-être incomplète, ou la page a été supprimée.',

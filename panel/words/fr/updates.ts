@@ -117,7 +117,6 @@ export const updates = {
   seeOutput: 'Voir la sortie',
   seeDifference: 'Voir l’écart',
   reboot: (reasons: string) => `Redémarrage requis${reasons === '' ? '.' : `\u00a0: ${reasons}`}`,
-  services: (names: string) => `Services à relancer\u00a0: ${names}`,
   diskFull: (used: string) => `Disque plein à ${used}`,
   exploitedOpen: 'Vulnérabilité exploitée',
   nothingKnown: 'Rien à signaler.',

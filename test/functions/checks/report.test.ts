@@ -221,7 +221,7 @@ test('a newer kernel of the running flavour asks for a restart of the host, neve
 
 test('services that use replaced files are listed with the file', async () => {
   const lines = ['service nginx 812 libssl3 /usr/lib/libssl.so.3', 'process cron-job 90 - /usr/lib/a b.so']
-  const { summary, codes } = await report({ services: lines.join('\n') })
+  const { summary, codes } = await report({ services: [...lines, 'whole'].join('\n') })
 
   expect(codes).toEqual(['services_outdated'])
   expect(summary.services).toEqual([
@@ -229,6 +229,13 @@ test('services that use replaced files are listed with the file', async () => {
     { name: 'cron-job', reason: '/usr/lib/a b.so', package: null, restart: 'reboot', why: null },
   ])
   expect(summary.services_unseen).toBe(false)
+})
+
+test('services may be missing where the look does not say that it was whole', async () => {
+  const cut = await report({ services: 'service nginx 812 libssl3 /usr/lib/libssl.so.3' })
+  const none = await report({})
+
+  expect([cut, none].map(({ summary }) => summary.services_unseen)).toEqual([true, true])
 })
 
 test('a downgrade that a preference asks for blocks, because apt then refuses every upgrade', async () => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isServiceName, NEVER_PATTERNS, whyNever } from '../../../functions/restarts/never.ts'
-import { isBlind, OutdatedService, outdatedOf } from '../../../functions/restarts/outdated-services.ts'
+import { sawAll, OutdatedService, outdatedOf } from '../../../functions/restarts/outdated-services.ts'
 
 // test/host/restarts.test.ts covers the script that writes these lines.
 
@@ -10,11 +10,14 @@ const NEVER = [
   ...['dbus', 'dbus-broker', 'systemd-logind', 'systemd-journald', 'systemd-networkd', 'user@1000', 'getty@tty1'],
   ...['console-getty', 'serial-getty@ttyS0', 'container-getty@1', 'lxc', 'lxcfs', 'lxc-net', 'docker', 'containerd'],
   ...['podman', 'libpod-conmon', 'networking', 'network-manager', 'NetworkManager', 'ifup@eth0', 'pve-container@101'],
-  ...['pve-guests', 'pve-cluster', 'pvedaemon', 'corosync', 'openvswitch-switch'],
+  ...['pve-guests', 'pve-cluster', 'pvedaemon', 'corosync', 'openvswitch-switch', 'systemd-poweroff', 'elogind'],
+  ...['ssh@3-10.0.0.1:22-10.0.0.2:5000', 'sshd@4-1', 'sshd-vsock@1', 'libvirtd', 'wg-quick@wg0', 'openvpn@home'],
+  ...['proxmox-backup-proxy', 'snap.docker.dockerd', 'snap.lxd.daemon', 'pacemaker', 'ceph-osd@1'],
 ]
 const ALONE = [
   ...['ssh', 'nginx', 'cron', 'postgresql@15-main', 'pveproxy', 'haproxy', 'systemd-exporter', 'systemdlike'],
   ...['my-dbus', 'user', 'bgetty@tty1', String.raw`app-\x2d1`, 'ops-panel', 'polkit', 'initramfs-helper'],
+  ...['sshguard', 'sshd', 'apt-cacher-ng', 'snap.nextcloud.apache', 'qemu-guest-agent', 'strongbox', 'wg'],
 ]
 
 test.each(NEVER)('%s is never restarted alone, and the whole target is offered', (name) => {
@@ -69,7 +72,7 @@ test('a program, a session and process 1 have no service to restart', () => {
 
 test('a line of another form is left out, and no line gives a name that a script would refuse', () => {
   const hostile = [
-    'blind',
+    'whole',
     'nginx /usr/lib/libssl.so.3',
     'service nginx 12 -',
     'service nginx x - /usr/lib/a.so',
@@ -78,6 +81,7 @@ test('a line of another form is left out, and no line gives a name that a script
     `service ${'n'.repeat(191)} 12 - /usr/lib/a.so`,
     'service -rf 12 - /usr/lib/a.so',
     'service $(id) 12 - /usr/lib/a.so',
+    'service nginx.service 12 - /usr/lib/a.so',
     'service ssh 12 - /usr/lib/a.so',
     'service ssh 13 - /usr/lib/b.so',
   ]
@@ -86,6 +90,7 @@ test('a line of another form is left out, and no line gives a name that a script
   expect(found.map(({ name, restart }) => [name, restart])).toEqual([
     ['-rf', 'reboot'],
     ['$(id)', 'reboot'],
+    ['nginx.service', 'reboot'],
     ['ssh', 'service'],
   ])
   const word = fc.oneof(fc.constantFrom('service', 'session', 'init', '-', '12', 'ssh'), fc.string({ maxLength: 30 }))
@@ -102,8 +107,10 @@ test('a line of another form is left out, and no line gives a name that a script
   expect(outdatedOf(many, 'host')).toHaveLength(100)
 })
 
-test('an account that sees its own processes alone says so', () => {
-  expect([isBlind(['blind']), isBlind(['service ssh 1 - /usr/lib/a.so'])]).toEqual([true, false])
+test('a look counts as whole only if it says so', () => {
+  const line = 'service ssh 1 - /usr/lib/a.so'
+
+  expect([[line, 'whole'], [line], [], [`${line} whole`]].map(sawAll)).toEqual([true, false, false, false])
 })
 
 test('a service that an earlier version has stored is still read, and not offered', () => {

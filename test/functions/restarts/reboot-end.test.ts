@@ -1,6 +1,12 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { Concluding } from '../../../jobs/jobs.ts'
-import { lookAtHost, readRebootNotes, rebootEnd, type Time } from '../../../functions/restarts/reboot-end.ts'
+import {
+  lookAtHost,
+  readRebootNotes,
+  rebootEnd,
+  rebootPassed,
+  type Time,
+} from '../../../functions/restarts/reboot-end.ts'
 import { LOOK_MARK } from '../../../functions/restarts/reboot-script.ts'
 import { speakFrench } from '../../../runtime/input.ts'
 import type { Output } from '../../../ssh/channel.ts'
@@ -105,7 +111,6 @@ test('the 15 minutes count from the request, whoever follows the job', async () 
 
 test.each([
   ['the host still runs after its own 15 minutes', { code: 70 }, 'reboot_missing'],
-  ['the command ended before it asked', { code: 127, notes: ['ran 101 web'] }, 'reboot_missing'],
   ['the host has another name', { code: 65, notes: [] }, 'confirm_invalid'],
   ['a backup runs', { code: 69, notes: ['ran 101 web'] }, 'backup_running'],
   ['the request is too old', { code: 75, notes: [] }, 'reboot_late'],
@@ -116,6 +121,40 @@ test.each([
 
   expect(end).toMatchObject({ lines: [], failure: { code: failure } })
   expect(seconds).toBeLessThan(3)
+})
+
+test('a command that ended before it asked is no reboot that was waited for', async () => {
+  const { end, seconds } = await endOf(hostOf({ boot: () => BEFORE }), { code: 127, notes: ['ran 101 web'] })
+
+  expect(end).toMatchObject({
+    lines: ['Le redémarrage n’a pas été demandé à l’hôte.'],
+    failure: { code: 'reboot_refused' },
+  })
+  expect(seconds).toBeLessThan(3)
+})
+
+/** How long a cancelled reboot that was asked for is waited for, in seconds. */
+async function passedAfter(host: Pick<Host, 'exec'>): Promise<number> {
+  await rebootPassed({ before: BEFORE, asked: ASKED }, host, new AbortController().signal, time)
+  return Math.round(time.now() / 1_000)
+}
+
+test.each<[string, Parameters<typeof hostOf>[0], number]>([
+  ['goes down, is away and is back', { boot: (ms) => (ms < 4 * MINUTE ? undefined : AFTER) }, 240],
+  ['takes its time to go down', { boot: (ms) => (ms < 5 * MINUTE ? BEFORE : AFTER), guests: () => 'stopping' }, 300],
+  ['does not reboot', { boot: () => BEFORE }, 30],
+  ['does not come back', { boot: () => undefined }, 900],
+  ['never goes down', { boot: () => BEFORE, guests: () => 'stopping' }, 900],
+])('after a cancel, a host that %s is waited for as long as it takes', async (_, host, expected) => {
+  expect(Math.abs((await passedAfter(hostOf(host))) - expected)).toBeLessThan(8)
+})
+
+test('after a cancel, a host that lets nobody in is tried for three minutes', async () => {
+  const exec = async (): Promise<Output> => {
+    throw new SshError('bad_credentials', 'refusé')
+  }
+
+  expect(Math.abs((await passedAfter({ exec })) - 180)).toBeLessThan(3)
 })
 
 test('a host that has been rebooted since the request is a success, without a list of containers', async () => {

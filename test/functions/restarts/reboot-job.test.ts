@@ -3,7 +3,7 @@ import type { DemoHost } from '../../../demo/host.ts'
 import { newContainers } from '../../../demo/place.ts'
 import { OtherQueued } from '../../../db/job-start.ts'
 import type { Jobs } from '../../../jobs/manager.ts'
-import { jobService, listen, movedClock, starts } from '../../jobs/job-service.ts'
+import { beforeScript, jobService, listen, movedClock, starts } from '../../jobs/job-service.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { controlledOutput } from '../../runtime/upgrade-output.ts'
 
@@ -89,6 +89,45 @@ test('a host that does not come back is waited for 15 minutes, and no longer', a
   pass(2 * MINUTE)
 
   expect(await over(id)).toMatchObject({ status: 'error', error_code: 'host_not_back', exit_code: null })
+})
+
+test('a host that goes down before it answers the start is waited for as long', async () => {
+  const demo = await startDemo({ rebootMs: 2 ** 30 })
+  const { elapsed, pass } = movedClock()
+  beforeScript(demo, 'start', (times) => {
+    if (times > 0) return undefined
+    demo.accepting = false
+    demo.cut()
+    return undefined
+  })
+  const { jobs, begin, over, row, lines } = await rebooting(demo, { elapsed })
+  const id = await begin(jobs)
+  const misses = () => lines().filter((line) => line.includes('the host is not reached')).length
+  await expect.poll(misses, SOON).toBeGreaterThan(1)
+
+  pass(14 * MINUTE)
+  const seen = misses()
+  await expect.poll(misses, SOON).toBeGreaterThan(seen)
+  expect(await row(id)).toMatchObject({ status: 'running', launched: false })
+  pass(2 * MINUTE)
+
+  expect(await over(id)).toMatchObject({ status: 'error', error_code: 'host_not_back', exit_code: null })
+})
+
+test('other jobs wait for the end of a cancelled reboot that was asked for', async () => {
+  const demo = await startDemo({ rebootMs: 1_500 })
+  const { jobs, begin, over, start, row, output } = await rebooting(demo)
+  const before = demo.boot
+  const id = await begin(jobs)
+  const late = await start(jobs, 'lxc:101')
+  await expect.poll(() => output(id), SOON).toContain('asked to reboot')
+
+  expect(await jobs.cancel(id, 'alice')).toBe(true)
+
+  await expect.poll(async () => (await row(late)).launched, SOON).toBe(true)
+  expect(demo.boot).not.toBe(before)
+  expect(await over(id)).toMatchObject({ status: 'error', error_code: 'cancelled' })
+  expect(await over(late)).toMatchObject({ status: 'success' })
 })
 
 /** The pauses between attempts grow to 15 seconds. */

@@ -138,8 +138,19 @@ test('names of containers that are no names are replaced by the number', async (
 })
 
 test.each([
-  ['refuses', 'echo "Access denied" >&2; exit 1', 71, ['systemctl reboot']],
+  [
+    'refuses',
+    'case $1 in reboot) echo "Access denied" >&2; exit 1 ;; *) echo running ;; esac',
+    71,
+    ['systemctl reboot', 'systemctl is-system-running'],
+  ],
   ['is ended by the reboot itself', 'kill -TERM $$', 70, ['systemctl reboot', 'sleep 900']],
+  [
+    'gets no answer because the system goes down',
+    'case $1 in reboot) echo "Connection timed out" >&2; exit 1 ;; *) echo stopping; exit 1 ;; esac',
+    70,
+    ['systemctl reboot', 'systemctl is-system-running', 'sleep 900'],
+  ],
 ])('a systemctl that %s', async (_, systemctl, expected, calls) => {
   const found = await reboot({}, { systemctl })
 
@@ -171,6 +182,19 @@ test('the look tells the host’s name, boot and time, whoever asks', async () =
     expect.any(String),
     'end',
   ])
+})
+
+test.each([
+  ['goes down', 'stopping', 'inactive', 'stopping'],
+  ['has started its guests', 'degraded', 'active', 'active'],
+  ['still starts them', 'starting', 'activating', 'activating'],
+])('the look tells that the host %s', async (_, system, guests, told) => {
+  const folder = await temporaryFolder()
+  const body = `case $1 in is-system-running) echo ${system}; exit 1 ;; *) echo ${guests} ;; esac`
+  await writeFile(join(folder, 'systemctl'), `#!/bin/sh\n${body}\n`)
+  await chmod(join(folder, 'systemctl'), 0o755)
+
+  expect((await look('/nonexistent', { PATH: `${folder}:${process.env.PATH}` })).slice(-2)).toEqual([told, 'end'])
 })
 
 test('a backup runs while its lock is held, in whatever language, and not while the file is only there', async () => {

@@ -121,15 +121,19 @@ test('a target without a check, a stopped container, all targets and another use
 const Ended = z.looseObject({ kind: z.string(), status: z.string(), exit_code: z.number().nullable() })
 
 test.each([
-  [0, { status: 'success', exit_code: 0, error_code: null }],
-  [1, { status: 'success', exit_code: 1, error_code: null }],
-  [77, { status: 'error', exit_code: 77, error_code: 'systemctl_not_allowed' }],
-])('a restart that ends with %d is a job of its kind, and its target has to be checked again', async (code, end) => {
-  const { app, ask } = await checked(LINES, 'rule', code)
-  const get = async (path: string) => (await app.request('GET', path, { as: 'admin' })).json()
-  const { job_id } = Started.parse(await answered(await ask('host', ['nginx']), 202))
+  [0, 'host', { status: 'success', exit_code: 0, error_code: null }],
+  [1, 'host', { status: 'success', exit_code: 1, error_code: null }],
+  [77, 'host', { status: 'error', exit_code: 77, error_code: 'systemctl_not_allowed' }],
+  [77, 'lxc:101', { status: 'success', exit_code: 77, error_code: null }],
+])(
+  'a restart that ends with %d on %s is a job of its kind, and its target has to be checked again',
+  async (code, target, end) => {
+    const { app, ask } = await checked(LINES, 'rule', code)
+    const get = async (path: string) => (await app.request('GET', path, { as: 'admin' })).json()
+    const { job_id } = Started.parse(await answered(await ask(target, ['nginx']), 202))
 
-  const ended = async () => Ended.parse(await get(`/api/updates/jobs/${job_id}`))
-  await expect.poll(ended).toMatchObject({ kind: 'restart', ...end })
-  expect(await get('/api/updates/checks/host')).toMatchObject({ changed_at: expect.any(String) })
-})
+    const ended = async () => Ended.parse(await get(`/api/updates/jobs/${job_id}`))
+    await expect.poll(ended).toMatchObject({ kind: 'restart', ...end })
+    expect(await get(`/api/updates/checks/${target}`)).toMatchObject({ changed_at: expect.any(String) })
+  },
+)

@@ -112,6 +112,15 @@ test('a container that claims to have the panel in it is not believed where the 
   expect(warned).toEqual(['host', 'lxc:105'])
 })
 
+test('a container that has read the boot id of the host is not taken for the host', async () => {
+  const { place } = await here()
+  const packages = ['ops-panel']
+  const all = await stood({ host: { standing: [place], packages }, 'lxc:107': { standing: [place], packages } })
+
+  const warned = (await all.listed()).flatMap((each) => (ofPanel(each).length > 0 ? [each.target] : []))
+  expect(warned).toEqual(['host'])
+})
+
 test('the proxy, the libSQL server and the way to the host are found by their addresses', async () => {
   const { place } = await here()
   const env = { PANEL_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8', PANEL_DATABASE_URL: 'http://[fd00::20]:8080' }

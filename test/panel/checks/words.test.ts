@@ -2,9 +2,14 @@ import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { ClientCode } from '../../../client/operation.ts'
 import { ERRORS } from '../../../functions/services.ts'
-import { en } from '../../../panel/words/en.ts'
-import { fr } from '../../../panel/words/fr.ts'
+import { en as first, later } from '../../../panel/words/en.ts'
+import { protection } from '../../../panel/words/fr/protection.ts'
+import { fr as french } from '../../../panel/words/fr.ts'
 import { literalsIn } from './literals.ts'
+
+/** All words, with those that load later. */
+const fr = { ...french, protection }
+const en = { ...first, ...later }
 
 /** The path of every text, such as `updates.title`; a text may be a function. */
 function ways(value: unknown, way = ''): string[] {

@@ -219,7 +219,7 @@ test('a sentence above the button names the host, a kernel and the panel’s own
   const host = told('host', 'Hôte', { state: 'ready', ...counted(1) })
   const kernel = [change('proxmox-kernel-6.8.12-4-pve-signed', { action: 'install', from: null })]
   const { page, plans, sheet } = await sheetOf({ check: WEB, changes: kernel })
-  plans.state.rest = { findings: [finding('self_impact', { severity: 'info' })] }
+  plans.state.rest = { findings: [finding('self_impact')] }
   await page.route('**/api/updates/checks', (route) =>
     route.request().method() === 'GET'
       ? route.fulfill({ json: { checks: [host], automatic: true, vulnerabilities: { cve: null, kev: null } } })
@@ -231,7 +231,7 @@ test('a sentence above the button names the host, a kernel and the panel’s own
   const said = await sheet.locator('.cautions').textContent()
   expect(said).toContain('L’hôte lui-même')
   expect(said).toContain('Un nouveau noyau')
-  expect(said).toContain('Touche à ce panneau')
+  expect(said).toContain('Ce panneau peut se couper un moment')
 })
 
 /** As many as an upgrade to another release changes. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ApiError } from '../../../client/index.ts'
-import { attentionOf } from '../../../panel/nouns/attention.ts'
+import { attentionOf, thingsIn } from '../../../panel/nouns/attention.ts'
 import { isHostKeyChanged } from '../../../panel/nouns/failure.ts'
 import { arranged, moved } from '../../../panel/nouns/order.ts'
 import { check } from './checks.ts'
@@ -64,6 +64,31 @@ test('urgent problems come first', () => {
   ])
   // Unfinished packages have to be repaired before an upgrade.
   expect(found.at(-2)).toMatchObject({ updates: 6, targets: 3, security: 0, upgradable: 2 })
+})
+
+test('after a reboot its failure and the containers that are still missing are listed, each once', () => {
+  const container = (vmid: number, status: string) => ({ vmid, name: `c${vmid}`, disk: 1, maxdisk: 100, status })
+  const missing = [101, 102, 103].map((vmid) => ({ vmid, name: `c${vmid}` }))
+  const rebooted = { job: 'r', at: '2026-03-01T12:00:00.000Z', code: 'reboot_missing', missing }
+  const containers = [container(101, 'stopped'), container(102, 'running')]
+  const found = attentionOf({ ...known, containers, stoppedSince: new Map([[101, 5]]), rebooted })
+
+  expect(found).toEqual([
+    { kind: 'rebooted', level: 'err', job: 'r', code: 'reboot_missing', at: rebooted.at },
+    { kind: 'notBack', level: 'warn', job: 'r', targets: ['lxc:101'] },
+  ])
+  expect(thingsIn(found, [])).toBe(2)
+  expect(attentionOf({ ...known, rebooted: { ...rebooted, code: undefined } })).toEqual([])
+})
+
+test('a newer panel is a remark, which needs nobody', () => {
+  const newer = check('lxc:105', { state: 'up_to_date', findings: ['application_update'] })
+  const [finding] = newer.findings
+  const found = attentionOf({ ...known, checks: [newer] })
+
+  expect(found).toEqual([{ kind: 'newer', level: 'info', target: 'lxc:105', finding }])
+  expect(thingsIn(found, [newer])).toBe(0)
+  expect(attentionOf({ ...known, checks: [{ ...newer, state: 'stopped' }] })).toEqual([])
 })
 
 test('a later upgrade of the same target clears a failure', () => {
