@@ -6,7 +6,6 @@ import {
   DOCKER,
   GIT,
   GLIBC,
-  KERNEL,
   LIBCURL,
   LIBSSL,
   NGINX,
@@ -80,11 +79,11 @@ const WITH_PYTHON = upgradable('certbot', 'stable', '2.1.0-2', '2.1.0-4', 104, {
   brings: [{ name: 'python3-acme', arch: 'all', suite: 'stable', version: '2.1.0-1', size: 45.6 }],
 })
 
-/** The host of `fleet`: a newer kernel waits for a restart. */
+/** The host of `fleet`: upgraded packages wait for a restart. */
 export function fleetHost(): Partial<Place> {
   return {
     upgradable: [...newHost().upgradable, ...GIT],
-    reboot: [KERNEL.name],
+    reboot: ['dbus', 'libc6'],
     services: [loaded('pvedaemon', 'libssl.so.3', 'libssl3'), loaded('pveproxy', 'libssl.so.3', 'libssl3')],
   }
 }

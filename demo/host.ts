@@ -158,6 +158,7 @@ export async function startDemoHost(options: DemoHostOptions = {}): Promise<Demo
     const begin = () => {
       isDown = false
       machine.boot = randomUUID()
+      machine.bootedAt = Date.now()
       delete machine.host.reboot
       for (const container of ran) container.running = container.onboot !== false
       for (const place of [machine.host, ...ran]) delete place.services

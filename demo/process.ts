@@ -44,6 +44,8 @@ export interface Machine {
   name: string
   /** The id of the present boot: a reboot changes it. */
   boot: string
+  /** The time of the last reboot, in ms since 1970; undefined before the first. */
+  bootedAt?: number
   /** Reboots it in a moment. */
   reboot(): void
   users: ReadonlyMap<string, User>

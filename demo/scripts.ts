@@ -24,7 +24,7 @@ import { Job } from './jobs.ts'
 import { createCheck } from './check.ts'
 import type { Run } from './pct.ts'
 import { createPlans } from './planned.ts'
-import { fail, type Process, type Program } from './process.ts'
+import { fail, type Machine, type Process, type Program } from './process.ts'
 import { createHealth } from './protection/health.ts'
 import { createState, storageLines } from './protection/storage-lines.ts'
 import { createReboot } from './reboot.ts'
@@ -70,6 +70,8 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     return 0
   }
 
+  const upFor = ({ bootedAt }: Machine) => (bootedAt === undefined ? uptime() : (Date.now() - bootedAt) / 1_000)
+
   const figures: Program = async (_args, process) => {
     const { host } = process.machine
     await process.stdout(
@@ -78,7 +80,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
         process.machine.name,
         'Debian GNU/Linux 12 (bookworm)',
         KERNEL,
-        `${Math.floor(uptime())}`,
+        `${Math.floor(upFor(process.machine))}`,
         '0.42 0.37 0.31',
         '8',
         '32779420 24118432',

@@ -47,6 +47,8 @@ interface Known extends Figures {
   containers: readonly { vmid: number; name: string; disk: number | null; maxdisk: number | null; status?: string }[]
   /** For stopped containers: the time at which they were last seen running. */
   stoppedSince: ReadonlyMap<number, number>
+  /** Whether a reboot of the host runs: it stops all containers, and says afterwards which did not come back. */
+  isRebooting?: boolean
   /** Newest first. */
   jobs: readonly { job_id: string; target: string; started_at: string; outcome: Outcome }[]
   /** The rest that the newest reboot of the host has left to do. */
@@ -64,7 +66,7 @@ const TOLD_APART = new Set<Finding['code']>(['dependencies_broken', 'root_read_o
 
 /** Lists the known problems, the most urgent first, each once, and then remarks. Unknown facts produce no entry. */
 export function attentionOf(known: Known): Attention[] {
-  const { hasOtherKey, host, containers, stoppedSince, jobs, checks, modules } = known
+  const { hasOtherKey, host, containers, stoppedSince, isRebooting = false, jobs, checks, modules } = known
   const needing = checks.filter((check) => needsOf(check) !== undefined)
   const found: Attention[] = hasOtherKey ? [{ kind: 'hostKey', level: 'err' }] : []
   const afterReboot = rebootedOf(known)
@@ -88,7 +90,8 @@ export function attentionOf(known: Known): Attention[] {
   found.push(...listsOf(needing), ...disksOf(known))
   for (const { vmid, name } of containers) {
     const at = stoppedSince.get(vmid)
-    if (at !== undefined && !gone.has(`lxc:${vmid}`)) found.push({ kind: 'stopped', level: 'warn', name, vmid, at })
+    if (at !== undefined && !isRebooting && !gone.has(`lxc:${vmid}`))
+      found.push({ kind: 'stopped', level: 'warn', name, vmid, at })
   }
   found.push(...grouped('endOfLife', withWarning(needing, 'end_of_life')))
   found.push(...rebootsOf(needing, host))

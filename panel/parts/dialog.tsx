@@ -120,7 +120,8 @@ function Confirm({ question: { title, text, verb, danger = false, keep, typed },
   const told = useId()
   const isTyped = !typed || name.value.trim() === typed
   const ready = isTyped && (!proof || password.value !== '')
-  const differs = typed && !isTyped && name.value.trim() !== '' ? shell.typedDiffers(typed) : undefined
+  /** Not before it differs: the beginning of the name is right so far. */
+  const differs = typed && !typed.startsWith(name.value.trim()) ? shell.typedDiffers(typed) : undefined
   /** The reason why the button does nothing yet. */
   const blocked = ready ? undefined : typed && !isTyped ? (differs ?? shell.typeToConfirm(typed)) : shell.ownPassword
   return (

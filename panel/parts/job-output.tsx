@@ -14,6 +14,7 @@ import { confirm } from './dialog.tsx'
 import { JobEnding, resultsSaid } from './job-ending.tsx'
 import { Output } from './output.tsx'
 import { Problem } from './problem.tsx'
+import { useAskedReboot } from './reboot/progress.tsx'
 import { Status } from './status.tsx'
 import { targetName } from './target-name.ts'
 
@@ -30,6 +31,7 @@ export function JobOutput({ job }: { job: FollowedJob }) {
   const outcome = job.outcome.value
   const record = job.record.value
   const ended = outcome !== 'running'
+  const isTooLate = useAskedReboot(job)
   const { progress } = job.reading.value
   const overall = record?.containers && progressOfAll(progress, record.containers)
   const cancel = useAct(async () => {
@@ -67,7 +69,7 @@ export function JobOutput({ job }: { job: FollowedJob }) {
         whole={() => wholeOutput(job.id)}
         isPart={job.omitted.value > 0}
       >
-        {!ended && mayCancel(record.started_by_name) && (
+        {!ended && !isTooLate && mayCancel(record.started_by_name) && (
           <Action act={cancel} class="small">
             {say.cancel}
           </Action>

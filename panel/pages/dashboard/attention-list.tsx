@@ -9,6 +9,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { useSteady } from '../../parts/steady.ts'
 import { Ago, now } from '../../parts/time.tsx'
+import { rebooting } from '../../wire/absence.ts'
 import { checks, checksError, checkWhatIsDue, isChecking } from '../../wire/checks.ts'
 import { containers, containersAt, containersError, stoppedSince } from '../../wire/containers.ts'
 import { hostAt, hostAway, host as hostFigures, readHost } from '../../wire/host.ts'
@@ -59,6 +60,7 @@ export function useAttention(): Known {
     hasOtherKey,
     host: hostFigures.value,
     containers: containers.value ?? [],
+    isRebooting: rebooting.value !== undefined,
     stoppedSince: stoppedSince.value,
     rebooted: rebootNews(newestJobs.value ?? [], { now: now.value, boot: bootAt() }),
     jobs: (jobs.value ?? []).map((job) => ({ ...job, outcome: outcomeOfJob(job) })),

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { Attention } from '../../nouns/attention.ts'
 import type { Finding } from '../../nouns/checked.ts'
 import { percent } from '../../nouns/format.ts'
+import { type Interrupted, interruptedIn } from '../../nouns/impact.ts'
 import { restartable } from '../../nouns/restarts.ts'
 import { firstFinding } from '../../nouns/target-list.ts'
 import { Action, useAct } from '../../parts/action.tsx'
@@ -66,16 +67,19 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
     case 'locked':
     case 'unchecked':
       return { sentence: say[item.kind](namesOf(item.targets)), action: <Recheck targets={item.targets} /> }
-    case 'other':
+    case 'other': {
+      const away = cutBy(item.target)
+      if (away)
+        return {
+          sentence: say.cuts[away](ofTarget(item.target)),
+          action: <Starts verb={words().updates.action.review} start={() => reviewPlan(item.target)} />,
+        }
       return { sentence: say.other(targetName(item.target), reasonOf(item.target)), action: <See /> }
+    }
     case 'job': {
-      const of =
-        item.target === 'host' || item.target === 'all'
-          ? say.ofTarget[item.target]
-          : say.ofTarget.container(targetName(item.target))
       const sentence = (
         <>
-          {say.ended[item.outcome](of)}, <Ago at={item.at} />
+          {say.ended[item.outcome](ofTarget(item.target))}, <Ago at={item.at} />
         </>
       )
       const { decide, why } = words().updates.action
@@ -137,9 +141,24 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
   }
 }
 
+function ofTarget(target: string): string {
+  const say = words().dashboard.ofTarget
+  return target === 'host' || target === 'all' ? say[target] : say.container(targetName(target))
+}
+
+/** The part of the panel's way that an upgrade of a target cuts for a moment, if that is the first thing to say about it. */
+function cutBy(target: string): Interrupted | undefined {
+  const finding = findingOf(target)
+  return finding?.code === 'self_impact' ? interruptedIn([finding]) : undefined
+}
+
+function findingOf(target: string): Finding | undefined {
+  return checks.value?.filter((check) => check.target === target).map(firstFinding)[0]
+}
+
 /** A few words about the first finding of a target. */
 function reasonOf(target: string): string {
-  const finding = checks.value?.filter((check) => check.target === target).map(firstFinding)[0]
+  const finding = findingOf(target)
   const { findings, updates } = words()
   return finding ? findings.short[finding.code](finding.packages.length, null) : updates.words.attention
 }

@@ -24,7 +24,8 @@ export function useReboot(): Act<[]> {
       </>
     )
     if (!(await confirm({ title: say.title(hostname), text, verb: say.verb, danger: true, typed: hostname }))) return
-    go(`/updates/${await startReboot(hostname)}`)
+    // Somebody else may have started it while the question was open.
+    go(`/updates/${rebooting.peek()?.job_id ?? (await startReboot(hostname))}`)
   })
 }
 

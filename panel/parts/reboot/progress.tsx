@@ -29,6 +29,15 @@ export function RebootProgress({ job, record }: { job: FollowedJob; record: JobR
 
 const ICONS = { asked: Power, away: RotateCw, back: House, containers: Play } as const
 
+/** Whether the host was asked to reboot: nothing takes that back. False for every other job. */
+export function useAskedReboot(job: FollowedJob): boolean {
+  return useComputed(() => {
+    if (job.record.value?.kind !== 'reboot') return false
+    void job.version.value
+    return reachedIn(linesOf(job)).asked
+  }).value
+}
+
 function Steps({ job, record, missing }: { job: FollowedJob; record: JobRecord; missing: number }) {
   const { reboot: say } = words()
   const reached = useComputed(() => {

@@ -38,6 +38,11 @@ export const dashboard: typeof fr = {
     manager_locked: (names: string) => `apt is already running on ${names}.`,
     lists_stale: (names: string) => `The package lists of ${names} are not up to date.`,
   },
+  cuts: {
+    panel: (of) => `The upgrade ${of} cuts off the panel for a moment.`,
+    host: (of) => `The upgrade ${of} cuts off the panel from the host for a moment.`,
+    both: (of) => `The upgrade ${of} cuts off the panel, and the panel from the host, for a moment.`,
+  },
   other: (name: string, reason: string) => `${name}: ${reason}`,
   space: (name: string) => `Little space is left on the disk of ${name}.`,
   endOfLife: (names: string) => `The distribution of ${names} no longer gets security fixes.`,
@@ -59,7 +64,7 @@ export const dashboard: typeof fr = {
   theHost: 'the host',
   module: (name: string) => `The module ${name} does not work.`,
   stopped: (name: string) => `${name} has stopped`,
-  reboot: 'The host needs a restart to apply its updates.',
+  reboot: 'The host must reboot to apply its updates.',
   packages: (packages, targets, security) =>
     `${packages} on ${targets}${security > 0 ? `, ${security} of them security` : ''}`,
   installable: (targets: number) =>

@@ -13,7 +13,7 @@ export const reboot: typeof fr = {
   interrupts: (count: number, names: string) =>
     count === 0
       ? 'No container is running.'
-      : `Goes down with the host: ${some(count, 'running container', 'running containers')} (${names}).`,
+      : `${some(count, 'running container goes', 'running containers go')} down with the host: ${names}.`,
   interruptsAll: 'All running containers go down with the host.',
   onboot: 'Those that start with the host come back. The page of the reboot names the others.',
   self: 'This panel goes down too: this page waits, and comes back by itself.',
@@ -32,7 +32,7 @@ export const reboot: typeof fr = {
     queued: 'after the checks',
     answers: 'the host still answers',
     silent: 'the host does not answer',
-    back: 'another boot',
+    back: 'reboot confirmed',
     starting: 'starting',
     all: 'all running',
     missing: (count: number) => `${count} missing`,
@@ -41,7 +41,7 @@ export const reboot: typeof fr = {
     queued: 'The host reboots as soon as the running checks have ended.',
     answers: 'The host stops its containers, then reboots. It has 15 minutes to come back.',
     silent: 'The host is rebooting; this page comes back by itself. The host has 15 minutes to come back.',
-    containers: 'The host is back, with another boot. Its containers have 5 minutes to start.',
+    containers: 'The host has rebooted. Its containers have 5 minutes to start.',
   },
   since: (time: string) => `for ${time}`,
   done: 'Rebooted',

@@ -36,6 +36,11 @@ export const dashboard = {
     manager_locked: (names: string) => `apt est déjà en cours sur ${names}.`,
     lists_stale: (names: string) => `Les listes de paquets de ${names} ne sont pas à jour.`,
   },
+  cuts: {
+    panel: (of: string) => `La mise à jour ${of} coupe le panneau un moment.`,
+    host: (of: string) => `La mise à jour ${of} coupe un moment l’accès du panneau à l’hôte.`,
+    both: (of: string) => `La mise à jour ${of} coupe un moment le panneau et son accès à l’hôte.`,
+  },
   other: (name: string, reason: string) => `${name}\u00a0: ${reason}`,
   space: (name: string) => `Il reste peu de place sur le disque de ${name}.`,
   endOfLife: (names: string) => `La distribution de ${names} ne reçoit plus de corrections de sécurité.`,

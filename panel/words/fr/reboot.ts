@@ -11,7 +11,7 @@ export const reboot = {
   interrupts: (count: number, names: string) =>
     count === 0
       ? 'Aucun conteneur n’est en marche.'
-      : `S’arrêtent avec l’hôte\u00a0: ${some(count, 'conteneur en marche', 'conteneurs en marche')} (${names}).`,
+      : `${some(count, 'conteneur en marche s’arrête', 'conteneurs en marche s’arrêtent')} avec l’hôte\u00a0: ${names}.`,
   interruptsAll: 'Tous les conteneurs en marche s’arrêtent avec l’hôte.',
   onboot: 'Ceux qui démarrent avec l’hôte reviennent ensuite. La page du redémarrage nomme les autres.',
   self: 'Ce panneau s’arrête aussi\u00a0: cette page attend, et revient d’elle-même.',
@@ -30,7 +30,7 @@ export const reboot = {
     queued: 'après les vérifications',
     answers: 'l’hôte répond encore',
     silent: 'l’hôte ne répond plus',
-    back: 'autre démarrage',
+    back: 'redémarrage confirmé',
     starting: 'ils démarrent',
     all: 'tous en marche',
     missing: (count: number) => some(count, 'manque', 'manquent'),
@@ -39,7 +39,7 @@ export const reboot = {
     queued: 'L’hôte redémarre dès que les vérifications en cours sont finies.',
     answers: 'L’hôte arrête ses conteneurs, puis redémarre. Il a 15 minutes pour revenir.',
     silent: 'L’hôte redémarre\u202f; cette page revient d’elle-même. Il a 15 minutes pour revenir.',
-    containers: 'L’hôte est de retour, avec un autre démarrage. Ses conteneurs ont 5 minutes pour démarrer.',
+    containers: 'L’hôte a bien redémarré. Ses conteneurs ont 5 minutes pour démarrer.',
   },
   since: (time: string) => `depuis ${time}`,
   done: 'Redémarré',

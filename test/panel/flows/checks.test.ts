@@ -157,7 +157,7 @@ test('the list has the worst first, each with its one action', { timeout: LONG }
       'Erreur\nLe système de fichiers de lxc:104 est en lecture seule.\nOuvrir un terminal',
       'Attention\nUne faille exploitée est ouverte sur lxc:102.\nVoir',
       'Attention\nUn dépôt n’a pas répondu sur lxc:101.\nRevérifier',
-      'Attention\nL’hôte doit redémarrer pour que ses mises à jour prennent effet.\nOuvrir un terminal',
+      'Attention\nL’hôte doit redémarrer pour que ses mises à jour prennent effet.\nRedémarrer l’hôte',
       'Attention\nVous avez modifié des fichiers de configuration sur lxc:103\u00a0: la mise à jour garde les vôtres.\nVoir',
       'Prêt\n5 paquets en attente sur 2 cibles, dont 1 de sécurité\nMettre à jour',
     ])

@@ -65,7 +65,7 @@ test('a reboot is asked for by name, its page returns by itself after a restart 
   await page.locator('.card.host').getByText(KERNEL).waitFor(WAIT)
 
   await reboots(page).click()
-  await dialog(page).getByText('2 conteneurs en marche (web et db)').waitFor(WAIT)
+  await dialog(page).getByText('2 conteneurs en marche s’arrêtent avec l’hôte\u00a0: web et db.').waitFor(WAIT)
   await dialog(page).getByText('Ce panneau s’arrête aussi').waitFor(WAIT)
   await dialog(page).getByText(`Redémarrage requis\u00a0: ${KERNEL}`).waitFor(WAIT)
   const verb = dialog(page).getByRole('button', { name: 'Redémarrer l’hôte' })
@@ -75,6 +75,8 @@ test('a reboot is asked for by name, its page returns by itself after a restart 
   expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('confirmed')
   const told = await dialog(page).getAttribute('aria-describedby')
   expect(await dialog(page).locator(`[id="${told}"]`).innerText()).toContain('2 conteneurs en marche')
+  await dialog(page).locator('input').fill('pv')
+  expect(await dialog(page).getByText('Le texte saisi').count()).toBe(0)
   await dialog(page).locator('input').fill('pve2')
   await dialog(page).getByText('Le texte saisi n’est pas «\u00a0pve\u00a0».').waitFor(WAIT)
   await dialog(page).locator('input').press('Enter')
@@ -93,6 +95,8 @@ test('a reboot is asked for by name, its page returns by itself after a restart 
   await page.getByRole('heading', { name: 'Redémarrage de l’hôte' }).waitFor(WAIT)
   await page.getByText('l’hôte ne répond plus').waitFor(WAIT)
   expect(await station('Retour').getAttribute('class')).toBe('ahead')
+  // Nothing takes back a reboot that the host was asked for.
+  expect(await page.locator('.output').getByRole('button', { name: 'Annuler' }).count()).toBe(0)
 
   await service.stop()
   const banner = page.locator('.away')
@@ -176,6 +180,23 @@ test('a reboot is refused with what to do while a job or a backup runs', {
   await entry.getByText('Une sauvegarde est en cours. Redémarrez l’hôte quand elle sera finie.').waitFor(WAIT)
   expect(await entry.getByRole('link').count()).toBe(0)
   if (web) delete web.lockedFor
+})
+
+test('a second administrator who confirms the same reboot gets its page', { timeout: LONG }, async () => {
+  const { service } = await asking({ rebootMs: 1_000 })
+  const [one, two] = [await opened(service.url), await opened(service.url)]
+  await reboots(two).click()
+  await dialog(two).waitFor(WAIT)
+  await reboots(one).click()
+  await confirmed(one)
+  await one.waitForURL(/\/updates\/\d/)
+  await two
+    .getByText('1 tâche en cours')
+    .first()
+    .waitFor({ ...WAIT, state: 'attached' })
+  await confirmed(two)
+  await two.waitForURL(/\/updates\/\d/)
+  expect(new URL(two.url()).pathname).toBe(new URL(one.url()).pathname)
 })
 
 test('a sudo rule that lacks systemctl is named, and nothing happens', { timeout: LONG }, async () => {

@@ -77,6 +77,24 @@ test('a newer panel is on the dashboard and in the settings, each with its plan'
   expect(plans.asked.at(-1)?.target).toBe('lxc:118')
 })
 
+test('the dashboard says what an upgrade cuts, and shows its plan', { timeout: LONG }, async () => {
+  const { page, checks, plans, sheet } = await shown('/')
+  for (const check of checks.state.checks) if (check.target !== 'lxc:101') check.state = 'attention'
+  await page.reload()
+  const sentences = page.locator('.attention li').filter({ hasText: 'coupe' })
+  await expect
+    .poll(() => sentences.locator('.grow').allTextContents(), WAIT)
+    .toEqual([
+      'La mise à jour de l’hôte coupe un moment l’accès du panneau à l’hôte.',
+      'La mise à jour de panel coupe le panneau un moment.',
+      `La mise à jour de ${LONG_NAME} coupe le panneau un moment.`,
+    ])
+  await sentences.first().getByRole('button', { name: 'Examiner' }).click()
+  await sheet.waitFor(WAIT)
+  await isReady(page)
+  expect(plans.asked.at(-1)?.target).toBe('host')
+})
+
 test('the settings say that no newer panel is known', { timeout: LONG }, async () => {
   const { page, checks } = await shown('/')
   for (const check of checks.state.checks) check.findings = []

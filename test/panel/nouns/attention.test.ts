@@ -27,6 +27,13 @@ test('a healthy host has no problems, and unknown facts produce none', () => {
   expect(attentionOf({ ...known, host: undefined })).toEqual([])
 })
 
+test('a container that stops is a problem, except while the host reboots', () => {
+  const stopped = { ...known, containers: [{ vmid: 101, name: 'web', disk: 1, maxdisk: 100 }] }
+  const stoppedSince = new Map([[101, 5]])
+  expect(attentionOf({ ...stopped, stoppedSince })).toMatchObject([{ kind: 'stopped', vmid: 101 }])
+  expect(attentionOf({ ...stopped, stoppedSince, isRebooting: true })).toEqual([])
+})
+
 test('urgent problems come first', () => {
   const found = attentionOf({
     hasOtherKey: true,
