@@ -3,7 +3,7 @@ import { type FollowOptions, follow as followTopic } from './follow.ts'
 import { openSocket } from './open-socket.ts'
 import type { Answer, Api, Arguments, Operation } from './operation.ts'
 import { createRequest, type Fetch, type Sent } from './request.ts'
-import { createSession } from './session.ts'
+import { createSession, type Session } from './session.ts'
 import type { OpenedSocket, SocketConstructor } from './socket.ts'
 import { type DeploymentEvent, type Event, sourceOf, type UpdateEvent } from './topics.ts'
 
@@ -44,6 +44,8 @@ export interface Panel {
   open(path: `/ws/${string}`): Promise<OpenedSocket>
 }
 
+const LOGOUT = 'POST /api/auth/logout'
+
 /** A scheme, a host and an optional path; a query or a fragment would end up before the path of an operation. */
 const ADDRESS = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/
 
@@ -62,7 +64,17 @@ export function createPanel({
     throw new TypeError(`L’adresse du service s’écrit comme « https://panel.example », et non « ${url} ».`)
   const base = url.replace(/\/+$/, '')
   const request = createRequest(base, fetch)
-  const session = createSession(request, onSignedOut, onRenewed)
+  const own = createSession(request, onSignedOut, onRenewed)
+  /** Settles when the sign-out that is under way has ended. */
+  let leaving: Promise<unknown> | undefined
+  /** Calls and sockets that the service refuses because of a sign-out ask for no other token. */
+  const session: Session = {
+    ...own,
+    async renew(after) {
+      await leaving
+      return own.renew(after)
+    },
+  }
 
   function api<operation extends Operation>(
     operation: operation,
@@ -74,7 +86,7 @@ export function createPanel({
       return await request(operation, sent, token)
     } catch (error) {
       if (!token || !(error instanceof ApiError) || error.code !== 'unauthenticated') throw error
-      const renewed = await session.renew(token)
+      const renewed = await (operation === LOGOUT ? own : session).renew(token)
       if (!renewed) throw error
       return request(operation, sent, renewed)
     }
@@ -94,11 +106,14 @@ export function createPanel({
       return answer
     },
     async signOut() {
-      try {
-        await api('POST /api/auth/logout')
-      } finally {
-        session.end()
-      }
+      const asked = api(LOGOUT)
+      leaving = asked.then(
+        () => session.end(),
+        () => session.end(),
+      )
+      await leaving
+      leaving = undefined
+      await asked
     },
     resume: async () => (await session.renew()) !== undefined,
     renew: async () => (await session.renew(await session.token())) !== undefined,

@@ -50,6 +50,7 @@ export async function openTerminal(
     return all
   }
   const seen = () => bytes().toString()
+  const newest = () => (exit ? `${recent}${JSON.stringify(exit)}` : recent.toString())
   return {
     ws,
     bytes,
@@ -59,8 +60,8 @@ export async function openTerminal(
     closed,
     type: (text: string | Buffer) => ws.send(Buffer.from(text), { binary: true }),
     tell: (frame: object) => ws.send(JSON.stringify(frame)),
-    /** Waits for a text in the newest output. */
-    until: (wanted: string | RegExp) => expect.poll(() => recent.toString(), WAIT).toMatch(wanted),
+    /** Waits for a text in the newest output. A failure also shows the end of the terminal, which explains what is missing. */
+    until: (wanted: string | RegExp) => expect.poll(newest, WAIT).toMatch(wanted),
     /** Forgets the output so far. */
     forget() {
       pieces = []

@@ -3,8 +3,8 @@ import type { ErrorTable } from '../../runtime/errors.ts'
 
 /** Errors of restarts and reboots: the stable code, its HTTP status, its French sentence. */
 export const RESTARTS_ERRORS = {
-  service_unknown: [422, 'La dernière vérification de cette cible n’a pas de service « {service} » à relancer.'],
-  service_protected: [422, 'Le service « {service} » n’est jamais relancé seul : {why}'],
+  service_unknown: [422, 'La dernière vérification de cette cible n’a pas de service « {service} » à redémarrer.'],
+  service_protected: [422, 'Le service « {service} » n’est jamais redémarré seul : {why}'],
   systemctl_not_allowed: [
     409,
     'La règle sudo du compte de service ne permet pas systemctl : ajoutez-y /usr/bin/systemctl. La sortie donne la ligne.',

@@ -46,7 +46,7 @@ export function outdatedOf(lines: readonly string[], place: 'host' | 'container'
       reason: reason.slice(0, 200),
       package: owner === undefined || owner === '-' ? null : owner.slice(0, 200),
       restart: mayBeAlone ? 'service' : kind === 'session' ? 'session' : whole,
-      why: why === undefined ? null : `Ce service n’est jamais relancé seul : ${why}`,
+      why: why === undefined ? null : `Ce service n’est jamais redémarré seul : ${why}`,
     })
   }
   return [...found.values()]

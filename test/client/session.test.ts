@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ApiError, createPanel, isFailure } from '../../client/index.ts'
 import { startDemo } from '../runtime/demo.ts'
@@ -152,6 +153,33 @@ test('signing out during a renewal stays in effect', async () => {
   await expect(late).rejects.toMatchObject({ code: 'unauthenticated' })
   await expect(panel.api('GET /api/auth/me')).rejects.toMatchObject({ code: 'unauthenticated' })
   expect(count(REFRESH)).toBe(1)
+})
+
+test('a call that the service refuses during a sign-out asks for no other token', async () => {
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  const answered: string[] = []
+  const { panel, count, signedOut } = await client(async (url, real) => {
+    const answer = await real()
+    answered.push(`${url.slice(url.lastIndexOf('/'))} ${answer.status}`)
+    if (url.endsWith('/logout')) await held
+    return answer
+  })
+  await panel.signIn('demo', 'demo')
+  const out = panel.signOut()
+  await expect.poll(() => answered).toContainEqual(expect.stringContaining('/logout'))
+
+  const late = panel.api('GET /api/auth/me').catch((error: unknown) => error)
+  await expect.poll(() => answered).toContain('/me 401')
+  // The client would ask in this time.
+  await pause(100)
+  letGo()
+  await out
+
+  expect(await late).toMatchObject({ code: 'unauthenticated' })
+  expect([count(REFRESH), signedOut()]).toEqual([0, 0])
 })
 
 test('an unanswered refresh does not end the session', async () => {

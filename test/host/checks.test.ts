@@ -158,7 +158,7 @@ END
   await check('host')
 
   const { state, findings } = await target('host')
-  await inside('host', 'pkill -u bob perl; umount /srv/bobs /var/lib/apt/lists')
+  await inside('host', 'pkill -u bob perl; until umount /srv/bobs; do sleep 0.1; done; umount /var/lib/apt/lists')
   expect({ state, findings }).toEqual({ state: 'ready', findings: [REMOVAL] })
 })
 

@@ -161,7 +161,7 @@ describe('in container 101', () => {
     const { services } = Checked.parse(await checkingAs(caller).check('lxc:101'))
 
     for (const name of Object.keys(NEVER)) {
-      const why = expect.stringContaining('jamais relancé seul')
+      const why = expect.stringContaining('jamais redémarré seul')
       expect(services).toContainEqual(
         expect.objectContaining({ name, package: 'rig-maplib', restart: 'container', why }),
       )

@@ -50,7 +50,7 @@ export const reboot: typeof fr = {
     count === 1 ? 'One container has not come back' : `${count} containers have not come back`,
   runsAgain: 'Running',
   toContainers: 'Show the containers',
-  underWay: 'The host is rebooting; this page comes back by itself.',
+  underWay: 'A reboot of the host has been started; this page comes back by itself.',
   away: {
     reboot: 'The host is rebooting; this page comes back by itself. Nothing is lost.',
     late: 'The host has been rebooting for more than 15 minutes, and this panel does not answer. Look at the console of the host.',

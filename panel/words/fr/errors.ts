@@ -133,9 +133,9 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
     'Le programme ops-panel-host de l’hôte n’exécute pas de sonde «\u00a0commande\u00a0»\u00a0: rien n’a été mis à jour. Retirez cette sonde, ou donnez sudo au compte de service.',
   rollback_impossible: 'Ce retour en arrière n’est pas possible. Lisez pourquoi.',
   service_unknown:
-    'La dernière vérification de cette cible n’a pas ce service à relancer. Vérifiez-la à nouveau, puis réessayez.',
+    'La dernière vérification de cette cible n’a pas ce service à redémarrer. Vérifiez-la à nouveau, puis réessayez.',
   service_protected:
-    'Ce service n’est jamais relancé seul, car d’autres dépendent de lui. Redémarrez toute la cible quand elle peut s’arrêter.',
+    'Ce service n’est jamais redémarré seul, car d’autres dépendent de lui. Redémarrez toute la cible quand elle peut s’arrêter.',
   systemctl_not_allowed:
     'La règle sudo du compte de service ne permet pas systemctl. Ajoutez-y la ligne que la sortie donne, puis réessayez.',
   confirm_invalid: 'Ce n’est pas le nom de l’hôte. Saisissez-le tel qu’il est affiché.',

@@ -37,7 +37,7 @@ export const findings = {
     self_impact: (count) => (count === 0 ? 'Porte le panneau' : 'Touche le panneau'),
     reboot_required: () => 'Redémarrage requis',
     services_outdated: (count) =>
-      count === 0 ? 'Services à relancer' : many(count, 'service à relancer', 'services à relancer'),
+      count === 0 ? 'Services à redémarrer' : many(count, 'service à redémarrer', 'services à redémarrer'),
     end_of_life: () => 'Fin de prise en charge',
     application_update: () => 'Panneau plus récent',
   } satisfies Short as Short,

@@ -71,7 +71,7 @@ export const job = {
     },
     restart: {
       title: 'Annuler ce redémarrage de services\u202f?',
-      text: 'Les services déjà relancés le restent, et celui qui redémarre va jusqu’au bout. Les autres ne sont pas touchés.',
+      text: 'Les services déjà redémarrés le restent, et celui qui redémarre va jusqu’au bout. Les autres ne sont pas touchés.',
       verb: 'Annuler le redémarrage',
     },
     reboot: {

@@ -48,7 +48,7 @@ export const reboot = {
     count === 1 ? 'Un conteneur n’est pas revenu' : `${count} conteneurs ne sont pas revenus`,
   runsAgain: 'En marche',
   toContainers: 'Voir les conteneurs',
-  underWay: 'L’hôte redémarre\u202f; cette page revient d’elle-même.',
+  underWay: 'Le redémarrage de l’hôte est lancé\u202f; cette page revient d’elle-même.',
   away: {
     reboot: 'L’hôte redémarre\u202f; cette page revient d’elle-même. Rien n’est perdu.',
     late: 'L’hôte redémarre depuis plus de 15 minutes, et ce panneau ne répond pas. Regardez la console de l’hôte.',

@@ -8,8 +8,8 @@ export const restarts = {
     count === 1
       ? '1 service utilise encore un fichier remplacé par une mise à jour.'
       : `${count} services utilisent encore des fichiers remplacés par une mise à jour.`,
-  unseen: 'Des processus n’ont pas pu être lus\u00a0: il y a peut-être d’autres services à relancer.',
-  listOf: (name: string) => `Services à relancer de ${name}`,
+  unseen: 'Des processus n’ont pas pu être lus\u00a0: il y a peut-être d’autres services à redémarrer.',
+  listOf: (name: string) => `Services à redémarrer de ${name}`,
   sessionOf: (user: string) => `Session de ${user}`,
   theSessionOf: (user: string) => `la session de ${user}`,
   ofPackage: (name: string) => `ancienne version de ${name}`,
@@ -20,7 +20,7 @@ export const restarts = {
     session: 'L’ancien code s’arrête à la fin de cette session.',
     container: 'Ne redémarre qu’avec le conteneur.',
     reboot: 'Ne redémarre qu’avec l’hôte.',
-    none: 'Revérifiez cette cible pour savoir comment le relancer.',
+    none: 'Revérifiez cette cible pour savoir comment le redémarrer.',
   },
   cuts: {
     panel: 'coupe le panneau un moment',
@@ -51,7 +51,7 @@ export const restarts = {
   ends: {
     1: 'Au moins un service n’a pas redémarré. La sortie dit lequel.',
     64: 'Un service a un nom que rien ne redémarre\u00a0: rien n’a été fait.',
-    65: 'Un de ces services, ou un autre qui redémarre avec lui, n’est jamais relancé seul\u00a0: rien n’a été fait. La sortie dit lequel.',
+    65: 'Un de ces services, ou un autre qui redémarre avec lui, n’est jamais redémarré seul\u00a0: rien n’a été fait. La sortie dit lequel.',
     69: 'Cette cible n’a pas systemd\u00a0: rien n’a été fait.',
     75: 'systemd n’a pas répondu\u00a0: rien n’a été fait. Réessayez.',
   },

@@ -22,7 +22,7 @@ const ALONE = [
 
 test.each(NEVER)('%s is never restarted alone, and the whole target is offered', (name) => {
   const line = `service ${name} 12 libc6 /usr/lib/libc.so.6`
-  const why = expect.stringMatching(/^Ce service n’est jamais relancé seul : .+\.$/)
+  const why = expect.stringMatching(/^Ce service n’est jamais redémarré seul : .+\.$/)
 
   expect(outdatedOf([line], 'container')).toEqual([expect.objectContaining({ name, restart: 'container', why })])
   expect(outdatedOf([line], 'host')).toEqual([expect.objectContaining({ name, restart: 'reboot', why })])

@@ -20,7 +20,7 @@ const one = (name: string, rest: object) => {
   return { name, restart: 'service' as const, ...usual, ...rest }
 }
 const WHY =
-  'Ce service n’est jamais relancé seul : c’est une partie de systemd, dont les autres services et les sessions dépendent.'
+  'Ce service n’est jamais redémarré seul : c’est une partie de systemd, dont les autres services et les sessions dépendent.'
 const KINDS = [
   one(LONG_UNIT, { package: 'libpython3.11-minimal-with-a-very-long-flavour-name', interrupts: 'both' }),
   one('ssh', { interrupts: 'host' }),

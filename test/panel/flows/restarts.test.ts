@@ -123,7 +123,7 @@ test('a restart is told by its name while it runs, blocks the others of its targ
   await page.getByRole('heading', { level: 1, name: 'Redémarrage de services' }).waitFor(WAIT)
   await page.getByText('nginx: main PID 412 -> 4711, active').waitFor(WAIT)
   await page.getByRole('button', { name: 'Annuler', exact: true }).click()
-  expect(await question(page).innerText()).toContain('Les services déjà relancés le restent')
+  expect(await question(page).innerText()).toContain('Les services déjà redémarrés le restent')
   await question(page).getByRole('button', { name: 'Annuler le redémarrage' }).click()
   await page.getByText('Annulé', { exact: true }).first().waitFor(WAIT)
 })
@@ -148,7 +148,7 @@ test('a job says what its exit code means, and which line the sudo rule lacks', 
   }
 
   await ended(1, 'Au moins un service n’a pas redémarré. La sortie dit lequel.')
-  await ended(65, 'n’est jamais relancé seul : rien n’a été fait.')
+  await ended(65, 'n’est jamais redémarré seul : rien n’a été fait.')
   await ended(77, 'La règle sudo du compte de service ne permet pas systemctl.')
 })
 
@@ -162,17 +162,17 @@ test('services that no button restarts say why, and the container restarts as a 
   await panel.api('PATCH /api/settings', { body: { hypervisor_url, hypervisor_token } })
   const page = await openPage(`${service.url}/containers`)
   await signIn(page)
-  const link = page.getByRole('link', { name: '3 services à relancer' })
+  const link = page.getByRole('link', { name: '3 services à redémarrer' })
   await expect.poll(() => link.count(), WAIT).toBe(2)
 
-  await page.getByRole('row').filter({ hasText: 'db' }).getByRole('link', { name: '3 services à relancer' }).click()
+  await page.getByRole('row').filter({ hasText: 'db' }).getByRole('link', { name: '3 services à redémarrer' }).click()
   await expect.poll(() => services(page).count(), WAIT).toBe(4)
   await expect.poll(() => focusedOpener(page), WAIT).toBe('db')
   const lines = (await services(page).allInnerTexts()).map((line) => line.replace(/\s+/g, ' '))
   expect(lines).toEqual([
     'postgresql@15-main ancienne version de libssl3 Redémarrer',
     'Session de alice ancienne version de libssl3 L’ancien code s’arrête à la fin de cette session.',
-    'dbus ancienne version de libssl3 Ce service n’est jamais relancé seul : tout le système communique par D-Bus, et perdrait ses connexions.',
+    'dbus ancienne version de libssl3 Ce service n’est jamais redémarré seul : tout le système communique par D-Bus, et perdrait ses connexions.',
     '1 service ne redémarre qu’avec le conteneur. Redémarrer le conteneur',
   ])
   expect(await page.getByRole('button', { name: /Redémarrer \d services/ }).count()).toBe(0)

@@ -4,7 +4,7 @@ import type { Pair } from '../../../nouns/from-service.ts'
 export const restartSentences: readonly Pair[] = [
   ['Redémarrage du service lancé.', 'Restart of the service started.'],
   ['Redémarrage des services lancé.', 'Restart of the services started.'],
-  ['Ce service n’est jamais relancé seul : {}', 'This service is never restarted alone: {}'],
+  ['Ce service n’est jamais redémarré seul : {}', 'This service is never restarted alone: {}'],
   [
     'tout le système communique par D-Bus, et perdrait ses connexions.',
     'the whole system talks over D-Bus, and would lose its connections.',
