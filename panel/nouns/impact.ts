@@ -15,6 +15,13 @@ export function interruptedIn(findings: readonly Told[]): Interrupted | undefine
   return away
 }
 
+/** Returns what several interruptions take away together. */
+export function awayWith(several: Iterable<Interrupted | null | undefined>): Interrupted | undefined {
+  const all = new Set(several)
+  if (all.has('both') || (all.has('panel') && all.has('host'))) return 'both'
+  return all.has('panel') ? 'panel' : all.has('host') ? 'host' : undefined
+}
+
 /** How late a target with these findings comes among several ones, as in the service: from 0 to 3 for the host. */
 export function latenessOf(target: string, findings: readonly Told[]): number {
   return target === 'host' ? 3 : (findings.find(isImpact)?.impact?.late ?? 0)

@@ -2,8 +2,6 @@ import type { Check } from './checked.ts'
 
 /** A program that still uses files which an upgrade has replaced. */
 export type Outdated = Check['services'][number]
-/** The part that is away while a service restarts: the panel, its way to the host, or both. */
-export type Interrupted = NonNullable<Outdated['interrupts']>
 
 type Of = Pick<Check, 'state' | 'services'>
 
@@ -38,11 +36,4 @@ export function canRestartAll(check: Of): boolean {
 /** Whether the list is from before a change that a running check looks at: its services may have restarted since. */
 export function isBeingRenewed({ checking, changed_at }: Pick<Check, 'checking' | 'changed_at'>): boolean {
   return checking && changed_at !== null
-}
-
-/** Returns the part that is away while these services restart; undefined where nobody notices it here. */
-export function interruptedBy(services: readonly Pick<Outdated, 'interrupts'>[]): Interrupted | undefined {
-  const all = new Set(services.map(({ interrupts }) => interrupts))
-  if (all.has('both') || (all.has('panel') && all.has('host'))) return 'both'
-  return all.has('panel') ? 'panel' : all.has('host') ? 'host' : undefined
 }

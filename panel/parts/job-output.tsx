@@ -7,7 +7,7 @@ import { type FollowedJob, followJob, type JobRecord, wholeOutput } from '../wir
 import { jobsError, mayCancel } from '../wire/jobs.ts'
 import { api } from '../wire/panel.ts'
 import type { Words } from '../words/fr.ts'
-import { protectionWords } from '../words/protection.ts'
+import { protectionWords } from './protection/words.ts'
 import { language, words } from '../words/words.ts'
 import { Action, useAct } from './action.tsx'
 import { confirm } from './dialog.tsx'

@@ -1,4 +1,4 @@
-import { canRestartAll, interruptedBy, isBeingRenewed, type Outdated, outdatedIn } from '../nouns/restarts.ts'
+import { canRestartAll, isBeingRenewed, type Outdated, outdatedIn } from '../nouns/restarts.ts'
 import type { Check } from '../nouns/checked.ts'
 import { go } from '../router.ts'
 import { checks } from '../wire/checks.ts'
@@ -78,10 +78,11 @@ function Consequence({ check, services }: { check: Check; services: readonly Out
     ...others.filter((one) => !sessions.includes(one)).map(({ name }) => name),
     ...sessions.map(({ name }) => say.theSessionOf(name)),
   ]
+  const cuts = services.some(({ interrupts }) => interrupts !== null)
   const listed = (names: readonly string[]) => say.names(names.slice(0, NAMED), Math.max(0, names.length - NAMED))
   return (
     <>
-      {(services.length > 1 || interruptedBy(services) !== undefined) && (
+      {(services.length > 1 || cuts) && (
         <ul class="restarting">
           {services.map(({ name, interrupts }) => (
             <li key={name}>
@@ -92,7 +93,7 @@ function Consequence({ check, services }: { check: Check; services: readonly Out
         </ul>
       )}
       <p>{say.consequence(services.length)}</p>
-      {interruptedBy(services) !== undefined && <p>{say.comesBack}</p>}
+      {cuts && <p>{say.comesBack}</p>}
       <p>
         {say.others(services.length)}
         {staying.length > 0 && ` ${say.stay(listed(staying))}`}

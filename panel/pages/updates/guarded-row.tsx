@@ -6,12 +6,11 @@ import { Action, useAct } from '../../parts/action.tsx'
 import { confirm } from '../../parts/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { lackSaid, policySaid } from '../../parts/protection/words.ts'
+import { lackSaid, policySaid, protectionWords } from '../../parts/protection/words.ts'
 import { Status } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { isAdmin } from '../../wire/panel.ts'
 import { protections, removeSnapshot } from '../../wire/protection.ts'
-import { protectionWords } from '../../words/protection.ts'
 
 interface GuardedRowProps {
   of: Guarded

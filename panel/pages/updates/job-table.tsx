@@ -4,7 +4,7 @@ import { Status } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
 import { type Job, otherPerson, outcomeOfJob } from '../../wire/jobs.ts'
-import { protectionWords } from '../../words/protection.ts'
+import { protectionWords } from '../../parts/protection/words.ts'
 import { words } from '../../words/words.ts'
 
 /** Upgrades, one in each row; the jobs of one run share a row. */

@@ -6,7 +6,7 @@ import { endingOf } from '../../nouns/ending.ts'
 import { noteOf, Progress } from '../../parts/protection/job-view.tsx'
 import { jobName } from '../../parts/target-name.ts'
 import { otherPerson, running } from '../../wire/jobs.ts'
-import { protectionWords } from '../../words/protection.ts'
+import { protectionWords } from '../../parts/protection/words.ts'
 import { words } from '../../words/words.ts'
 
 interface OutputsProps {

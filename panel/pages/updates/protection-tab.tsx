@@ -4,11 +4,10 @@ import { guardOf, isWithout } from '../../nouns/protection.ts'
 import { Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { EditPolicy } from '../../parts/protection/edit.tsx'
-import { policySaid } from '../../parts/protection/words.ts'
+import { policySaid, protectionWords } from '../../parts/protection/words.ts'
 import { checks } from '../../wire/checks.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { protections, protectionsError, readProtections } from '../../wire/protection.ts'
-import { protectionWords } from '../../words/protection.ts'
 import { GuardedRow } from './guarded-row.tsx'
 
 /** The default policy, and each container with its own one, what it can, and its snapshots. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { interruptedIn } from '../../nouns/impact.ts'
+import { awayWith, interruptedIn } from '../../nouns/impact.ts'
 import { figuresOf, hasKernel, minutesLeft, shortHash } from '../../nouns/plan.ts'
 import type { Planning } from '../../wire/planning.ts'
 import { checkOf } from '../../wire/plans.ts'
@@ -100,9 +100,7 @@ export function Cautions({ plannings }: { plannings: readonly Planning[] }) {
     }
   })
   const { removed } = figuresOf(all.flatMap(({ changes }) => changes))
-  const kinds = new Set(all.map(({ interrupted }) => interrupted))
-  const isBoth = kinds.has('both') || (kinds.has('panel') && kinds.has('host'))
-  const away = isBoth ? 'both' : kinds.has('panel') ? 'panel' : kinds.has('host') ? 'host' : undefined
+  const away = awayWith(all.map(({ interrupted }) => interrupted))
   const told = [
     removed > 0 && say.removed(removed),
     all.some(({ target }) => target === 'host') && say.host,

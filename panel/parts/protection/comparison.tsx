@@ -2,11 +2,10 @@ import { useSignal } from '@preact/signals'
 import { type Compared, comparedGroups, works } from '../../nouns/comparison.ts'
 import { clock, instant } from '../../nouns/format.ts'
 import type { FollowedJob, JobRecord } from '../../wire/job.ts'
-import { protectionWords } from '../../words/protection.ts'
+import { detailOf, protectionWords, thingOf } from './words.ts'
 import { language } from '../../words/words.ts'
 import { Status } from '../status.tsx'
 import { now } from '../time.tsx'
-import { detailOf, thingOf } from './words.ts'
 
 /** Everything that was compared, before and after the upgrade, the worst first. */
 export function Comparison({ job, record }: { job: FollowedJob; record: JobRecord }) {

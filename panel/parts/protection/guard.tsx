@@ -5,10 +5,9 @@ import { useEffect } from 'preact/hooks'
 import { comparesHealth, type Guard, guardOf } from '../../nouns/protection.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { protections, readProtections } from '../../wire/protection.ts'
-import { protectionWords } from '../../words/protection.ts'
+import { lackSaid, protectionWords } from './words.ts'
 import { Icon } from '../icon.tsx'
 import { EditPolicy } from './edit.tsx'
-import { lackSaid } from './words.ts'
 
 /** The protection of one target in one line, and the way to change it. */
 export function GuardLine({ target }: { target: string }) {

@@ -8,7 +8,7 @@ import { useLoad } from '../../wire/load.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { readPlan } from '../../wire/plans.ts'
 import { protections, readProtections } from '../../wire/protection.ts'
-import { protectionWords } from '../../words/protection.ts'
+import { lackSaid, protectionWords } from './words.ts'
 import { language } from '../../words/words.ts'
 import { now } from '../time.tsx'
 import { Comparison } from './comparison.tsx'
@@ -17,7 +17,6 @@ import { Ended, OwnSnapshot } from './ended.tsx'
 import { ChangedPackages } from './packages.tsx'
 import { RollBack } from './roll-back.tsx'
 import { Stepper } from './stepper.tsx'
-import { lackSaid } from './words.ts'
 
 /** Whether an upgrade has a snapshot or a comparison of health around it. */
 export function isProtected({ protection }: Pick<JobRecord, 'protection'>): boolean {

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { Change } from '../../nouns/plan.ts'
-import { protectionWords } from '../../words/protection.ts'
+import { protectionWords } from './words.ts'
 import { words } from '../../words/words.ts'
 
 const FIRST = 5

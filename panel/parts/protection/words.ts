@@ -1,8 +1,13 @@
 import type { Compared } from '../../nouns/comparison.ts'
 import type { RegressionKind } from '../../nouns/checked.ts'
 import type { Protection } from '../../nouns/protection.ts'
-import { protectionWords } from '../../words/protection.ts'
-import { fromService } from '../../words/words.ts'
+import { protection } from '../../words/fr/protection.ts'
+import { fromService, laterWords } from '../../words/words.ts'
+
+/** The texts about protected upgrades, in the user's language. They load with the pages that show them. */
+export function protectionWords(): typeof protection {
+  return laterWords()?.protection ?? protection
+}
 
 interface Thing {
   kind: RegressionKind

@@ -1,4 +1,4 @@
-import type { Interrupted } from '../../nouns/restarts.ts'
+import type { Interrupted } from '../../nouns/impact.ts'
 
 /** “3 services”, with the word that fits the number. */
 const some = (count: number) => (count === 1 ? '1 service' : `${count} services`)

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
 import { FOR_ADMINS } from '../../../panel/navigation.ts'
@@ -11,7 +9,6 @@ import { isLong } from '../../rounds.ts'
 import { follow, openPage, signIn } from '../browser.ts'
 import { findingsOf, readable, smallTargets, stores, withToken } from './page-findings.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const WIDTHS = [320, 390, 820, 1440]
 /** High enough for the whole page, because a control scrolled under a phone's bar would count as too small. */
 const TALL = 4_000
@@ -80,7 +77,7 @@ test.each(LOOKS)(
       await goTo(page, path)
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: TALL })
-        const findings = [...(await findingsOf(page, AXE)), ...(await smallTargets(page, 24))]
+        const findings = [...(await findingsOf(page)), ...(await smallTargets(page, 24))]
         found.push(...findings.map((finding) => `${path} at ${width}: ${finding}`))
         counted.pages += 1
       }
@@ -104,7 +101,7 @@ test('sign-in and setup have no axe violation, no horizontal scroll and no small
         await page.locator('form').waitFor()
         for (const width of WIDTHS) {
           await page.setViewportSize({ width, height: TALL })
-          const findings = [...(await findingsOf(page, AXE)), ...(await smallTargets(page, 24))]
+          const findings = [...(await findingsOf(page)), ...(await smallTargets(page, 24))]
           found.push(...findings.map((finding) => `${page.url()} at ${width}: ${finding}`))
         }
       }
@@ -171,7 +168,7 @@ test('no token is in storage or in an address', { timeout: LONG }, async () => {
 test('the check finds faults in a page', { timeout: LONG }, async () => {
   const { page } = await world()
   await page.setViewportSize({ width: 320, height: 844 })
-  expect(await findingsOf(page, AXE)).toEqual([])
+  expect(await findingsOf(page)).toEqual([])
   expect(await smallTargets(page, 24)).toEqual([])
   await page.evaluate(() => {
     const wide = document.createElement('div')
@@ -186,7 +183,7 @@ test('the check finds faults in a page', { timeout: LONG }, async () => {
     document.querySelector('main')?.append(wide)
   })
 
-  const found = (await findingsOf(page, AXE)).join('\n')
+  const found = (await findingsOf(page)).join('\n')
   expect(found).toContain('scrolls sideways')
   expect(found).toContain('button-name')
   expect(found).toContain('color-contrast')
@@ -208,7 +205,7 @@ test('the check finds a status shown by colour alone', { timeout: LONG }, async 
     add('like-it', `${svg('<path d="M0 0 1 1"/>')}word`)
   })
 
-  const found = (await findingsOf(page, AXE)).filter((each) => each.startsWith('status'))
+  const found = (await findingsOf(page)).filter((each) => each.startsWith('status'))
   expect(found.map((each) => each.replace(/(: <span class="status \S+").*/, '$1'))).toEqual([
     'status without a shape: <span class="status no-shape"',
     'status without a shape: <span class="status empty-shape"',

@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import { focused, follow, openPage, signIn } from '../browser.ts'
 import { findingsOf } from './page-findings.ts'
 import { started } from './started.ts'
 
 const WAIT = { timeout: 20_000, interval: 50 }
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 async function opened(name: 'demo' | 'guest' = 'demo') {
   const { service } = await started()
@@ -103,11 +100,11 @@ test.each([320, 1280])('the shortcut list and the letters have no axe violation 
   await page.setViewportSize({ width, height: 800 })
   await page.keyboard.press('g')
   await page.locator('.letters').waitFor()
-  const found = await findingsOf(page, AXE)
+  const found = await findingsOf(page)
   await page.keyboard.press('Escape')
   await page.keyboard.press('?')
   await page.locator('dialog').waitFor()
-  expect([...found, ...(await findingsOf(page, AXE))]).toEqual([])
+  expect([...found, ...(await findingsOf(page))]).toEqual([])
 })
 
 test('letters of forbidden pages do nothing and are not shown', async () => {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import { testForge } from '../../forge.ts'
 import { repository, saying } from '../../functions/modules/module.ts'
@@ -8,8 +6,6 @@ import { startReplaceable } from '../../serve/replaceable.ts'
 import { openPage, signIn } from '../browser.ts'
 import { findingsOf } from './page-findings.ts'
 import { started } from './started.ts'
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** The test builds, stops and starts a service. */
 const LONG = 180_000
@@ -77,7 +73,7 @@ test('a module is installed across a restart, updated, and removed after typing 
   await page.setViewportSize({ width: 390, height: 800 })
   const box = await page.locator('.modules > li .grow', { hasText: 'wordy' }).boundingBox()
   expect(box?.width).toBeGreaterThan(200)
-  expect(await findingsOf(page, AXE)).toEqual([])
+  expect(await findingsOf(page)).toEqual([])
 
   await page.getByRole('button', { name: 'Plus d’actions pour wordy' }).click()
   await page.getByRole('button', { name: 'Supprimer', exact: true }).click()

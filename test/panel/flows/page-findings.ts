@@ -1,15 +1,19 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
+import { clippingAt, WIDTHS } from './clipping.ts'
 
 declare const axe: {
   run(options: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>
 }
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 /** The faults of a page: findings of axe, horizontal scrolling, and statuses shown by colour alone. */
-export async function findingsOf(page: Page, source: string): Promise<string[]> {
+export async function findingsOf(page: Page): Promise<string[]> {
   // `evaluate` works through the debugger, because the page's policy blocks injected scripts.
-  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source)
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
   return page.evaluate(async (values) => {
     const { violations } = await axe.run({ runOnly: { type: 'tag', values } })
     const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
@@ -31,6 +35,19 @@ export async function findingsOf(page: Page, source: string): Promise<string[]> 
     }
     return found
   }, RULES)
+}
+
+/** Adds the faults of the shown state: at all widths those of its layout, and at two those that axe finds in both themes. */
+export async function look(page: Page, state: string, found: string[]): Promise<void> {
+  for (const fault of await clippingAt(page, WIDTHS)) found.push(`${state}, ${fault}`)
+  for (const theme of ['dark', 'light'])
+    for (const width of [320, 1280]) {
+      await page.evaluate((name) => document.documentElement.setAttribute('data-theme', name), theme)
+      await page.setViewportSize({ width, height: 4_000 })
+      const faults = [...(await findingsOf(page)), ...(await smallTargets(page, 24))]
+      found.push(...faults.map((fault) => `${state}, ${theme} at ${width}: ${fault}`))
+    }
+  await page.setViewportSize({ width: 1280, height: 800 })
 }
 
 /** Controls smaller than `least` px. A link inside a sentence may have the height of its line (WCAG 2.5.8). */

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
@@ -9,7 +7,6 @@ import { findingsOf, smallTargets } from './page-findings.ts'
 import { CHANGED_JOB, CHANGES, impossible, planning, REMOVAL } from './plan-states.ts'
 import { answered, change, counted, finding, told } from './update-states.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const LONG = 120_000
 const WAIT = { timeout: 20_000, interval: 50 }
 /** Plans are refused, and no changelog is there. */
@@ -35,7 +32,7 @@ async function faultsOf(page: Page, state: string): Promise<string[]> {
     for (const width of [320, 1280]) {
       await page.evaluate((theme) => document.documentElement.setAttribute('data-theme', theme), theme)
       await page.setViewportSize({ width, height: 900 })
-      const faults = [...(await findingsOf(page, AXE)), ...(await smallTargets(page, 24))]
+      const faults = [...(await findingsOf(page)), ...(await smallTargets(page, 24))]
       found.push(...faults.map((fault) => `${state}, ${theme} at ${width}: ${fault}`))
     }
   return found

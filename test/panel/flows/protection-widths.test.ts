@@ -1,35 +1,18 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../serve/service.ts'
 import { follow, openPage, signIn } from '../browser.ts'
-import { armClipping, clippingAt, WIDTHS } from './clipping.ts'
-import { findingsOf, smallTargets } from './page-findings.ts'
+import { armClipping } from './clipping.ts'
+import { look } from './page-findings.ts'
 import { CHANGES, planning, planOf } from './plan-states.ts'
 import { brokenJob, guarding, JOB, protectedJob } from './protection-states.ts'
 import { answered, ready } from './update-states.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const LONG = 240_000
 const WAIT = { timeout: 20_000, interval: 50 }
 /** The jobs that the answers name do not exist. */
 const EXPECTED = { expected: /status of (404|409|422)|WebSocket/ }
 const LONG_NAME = 'customer-portal-staging-environment-with-a-rather-long-name-001'
-
-/** The faults of the shown state: at all widths those of its layout, and at two those that axe finds in both themes. */
-async function look(page: Page, state: string, found: string[]): Promise<void> {
-  for (const fault of await clippingAt(page, WIDTHS)) found.push(`${state}, ${fault}`)
-  for (const theme of ['dark', 'light'])
-    for (const width of [320, 1280]) {
-      await page.evaluate((theme) => document.documentElement.setAttribute('data-theme', theme), theme)
-      await page.setViewportSize({ width, height: 4_000 })
-      const faults = [...(await findingsOf(page, AXE)), ...(await smallTargets(page, 24))]
-      found.push(...faults.map((fault) => `${state}, ${theme} at ${width}: ${fault}`))
-    }
-  await page.setViewportSize({ width: 1280, height: 800 })
-}
 
 test.each(['fr-FR', 'en-GB'])('%s: protection has no fault at any width', { timeout: LONG }, async (locale) => {
   const service = await startService(await startDemo())

@@ -1,16 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { LONG_USER, longNames } from '../../../demo/long-names.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../serve/service.ts'
 import { follow, openPage } from '../browser.ts'
-import { armClipping, clippingAt, WIDTHS } from './clipping.ts'
-import { findingsOf, smallTargets } from './page-findings.ts'
+import { armClipping } from './clipping.ts'
+import { look } from './page-findings.ts'
 import { guarding, JOB, protectedJob } from './protection-states.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const LONG = 240_000
 const WAIT = { timeout: 20_000, interval: 50 }
 /** The host is away for a moment, and the jobs that the answers name do not exist. */
@@ -22,19 +18,6 @@ const gone = (id: number, name: string) =>
 /** The record of a reboot, in the place of one of an upgrade. */
 const rebootJob = (rest: Parameters<typeof protectedJob>[0] = {}) =>
   protectedJob({ kind: 'reboot', target: 'host', protection: null, snapshot: null, outcome: null, ...rest }, 10)
-
-/** The faults of the shown state: at all widths those of its layout, and at two those that axe finds in both themes. */
-async function look(page: Page, state: string, found: string[]): Promise<void> {
-  for (const fault of await clippingAt(page, WIDTHS)) found.push(`${state}, ${fault}`)
-  for (const theme of ['dark', 'light'])
-    for (const width of [320, 1280]) {
-      await page.evaluate((name) => document.documentElement.setAttribute('data-theme', name), theme)
-      await page.setViewportSize({ width, height: 4_000 })
-      const faults = [...(await findingsOf(page, AXE)), ...(await smallTargets(page, 24))]
-      found.push(...faults.map((fault) => `${state}, ${theme} at ${width}: ${fault}`))
-    }
-  await page.setViewportSize({ width: 1280, height: 800 })
-}
 
 test.each(['fr-FR', 'en-GB'])(
   '%s: a reboot of the host has no fault at any width',

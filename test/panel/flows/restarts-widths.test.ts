@@ -1,16 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { startDemoHypervisor } from '../../../demo/hypervisor.ts'
 import { newContainers } from '../../../demo/place.ts'
 import { signedIn } from '../../client/signed-in.ts'
 import { follow, openPage, signIn } from '../browser.ts'
-import { armClipping, clippingAt, WIDTHS } from './clipping.ts'
-import { findingsOf, smallTargets } from './page-findings.ts'
+import { armClipping } from './clipping.ts'
+import { look } from './page-findings.ts'
 import { answered, finding, told } from './update-states.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const LONG = 240_000
 const WAIT = { timeout: 60_000, interval: 50 }
 const LONG_NAME = 'customer-portal-staging-environment-with-a-rather-long-name-001'
@@ -31,19 +27,6 @@ const KINDS = [
   one('some-program', { restart: 'container' }),
 ]
 const OUTDATED = { findings: [finding('services_outdated', { severity: 'info' })], services_unseen: true }
-
-/** The faults of the shown state: at all widths those of its layout, and at two those that axe finds in both themes. */
-async function look(page: Page, state: string, found: string[]): Promise<void> {
-  for (const fault of await clippingAt(page, WIDTHS)) found.push(`${state}, ${fault}`)
-  for (const theme of ['dark', 'light'])
-    for (const width of [320, 1280]) {
-      await page.evaluate((theme) => document.documentElement.setAttribute('data-theme', theme), theme)
-      await page.setViewportSize({ width, height: 4_000 })
-      const faults = [...(await findingsOf(page, AXE)), ...(await smallTargets(page, 24))]
-      found.push(...faults.map((fault) => `${state}, ${theme} at ${width}: ${fault}`))
-    }
-  await page.setViewportSize({ width: 1280, height: 800 })
-}
 
 test.each(['fr-FR', 'en-GB'])(
   '%s: services to restart have no fault at any width',

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createPanel } from '../../../client/index.ts'
@@ -9,8 +7,6 @@ import { startService } from '../../serve/service.ts'
 import { focused, openPage, signIn } from '../browser.ts'
 import { findingsOf } from './page-findings.ts'
 import { started } from './started.ts'
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** A first start, before a host is configured. */
 async function firstStart() {
@@ -68,7 +64,7 @@ test('setup leads from the token in the address over the host, its key and its c
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('hypervisor_token')
   for (const width of [320, 1280]) {
     await page.setViewportSize({ width, height: 800 })
-    expect(await findingsOf(page, AXE)).toEqual([])
+    expect(await findingsOf(page)).toEqual([])
   }
   await page.getByLabel('Jeton de l’API').fill('')
   await page.getByRole('button', { name: 'Installer' }).click()

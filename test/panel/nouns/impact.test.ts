@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Finding } from '../../../panel/nouns/checked.ts'
-import { interruptedIn, latenessOf, standsOn } from '../../../panel/nouns/impact.ts'
+import { awayWith, interruptedIn, latenessOf, standsOn } from '../../../panel/nouns/impact.ts'
 import { selfImpactFindings } from '../../../functions/restarts/standing-findings.ts'
 import { latenessIn, type Role, standingAt } from '../../../functions/restarts/standing.ts'
 
@@ -61,4 +61,13 @@ test.each([
   ['elsewhere', said('host', [], ['openssh-server', 'lxc'], []), false],
 ])('a panel %s goes away with the host, or stays', (_, { findings }, goes) => {
   expect(standsOn([{ findings: [] }, { findings }])).toBe(goes)
+})
+
+test('several interruptions take away together what each of them does', () => {
+  expect(awayWith([])).toBeUndefined()
+  expect(awayWith([null, undefined])).toBeUndefined()
+  expect(awayWith([null, 'host'])).toBe('host')
+  expect(awayWith(['panel', null])).toBe('panel')
+  expect(awayWith(['panel', 'host'])).toBe('both')
+  expect(awayWith(['both', null])).toBe('both')
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import {
   canRestartAll,
-  interruptedBy,
   isBeingRenewed,
   type Outdated,
   outdatedIn,
@@ -51,18 +50,6 @@ test('everything can be restarted only where services alone are outdated, and on
   expect(all(many(50))).toBe(true)
   expect(all(many(51))).toBe(false)
   expect(restartable({ state: 'ready', services: many(51) })).toHaveLength(50)
-})
-
-test('several services interrupt what each of them does', () => {
-  const by = (...interrupts: Outdated['interrupts'][]) =>
-    interruptedBy(interrupts.map((each) => ({ interrupts: each })))
-
-  expect(by()).toBeUndefined()
-  expect(by(null, null)).toBeUndefined()
-  expect(by(null, 'host')).toBe('host')
-  expect(by('panel', null)).toBe('panel')
-  expect(by('panel', 'host')).toBe('both')
-  expect(by('both', null)).toBe('both')
 })
 
 test('a list is being renewed while a check looks at a later change', () => {
