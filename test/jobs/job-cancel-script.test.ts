@@ -190,7 +190,14 @@ test.concurrent.for([
   const { id, folder, own } = await begun(onTestFinished, ': >"$1/ready"; sleep 600')
   const pid = await runner(folder)
   const words = (await readFile(join(folder, 'process'), 'utf8')).trim().split(' ')
-  const before = await processesWith(own)
+  // A program that has just begun may still have a process that ends at once.
+  let before = 0
+  const isSteady = async () => {
+    const last = before
+    before = await processesWith(own)
+    return before === last
+  }
+  await expect.poll(isSteady, { interval: 200 }).toBe(true)
   await writeFile(join(folder, 'process'), `${change(words).join(' ')}\n`)
 
   expect((await cancel(id)).code).toBe(0)
