@@ -78,7 +78,7 @@ sub unlock {
   my ($code, $text) = host({ seconds => 60, shown => 1 }, 'unlock', ['sh', '-c', $unlock_text, 'ops-panel-unlock', join(' ', allowed()), $id]);
   refuse('locked', last_line($text)) if $code != 0;
   # A rule of sudo for pct alone thaws nothing.
-  report("the container is still frozen: stop it and start it again, or run lxc-unfreeze -n $id on the host") if $state->{frozen} && state()->{frozen};
+  report("the container is still frozen: stop it and start it again, or run lxc-freeze -n $id, then lxc-unfreeze -n $id on the host") if $state->{frozen} && state()->{frozen};
 }
 
 if ($task eq 'forget') {

@@ -100,7 +100,11 @@ case $lock in
     ;;
 esac
 $sudo ${CONTAINER_TOOL} unlock "$id" </dev/null || exit
-[ "$lock" != snapshot ] || $sudo lxc-unfreeze -n "$id" </dev/null >/dev/null 2>&1
+if [ "$lock" = snapshot ]; then
+  # Where lxc-freeze was cut off, the monitor may call a frozen container running, and lxc-unfreeze would leave it so.
+  $sudo lxc-freeze -n "$id" </dev/null >/dev/null 2>&1
+  $sudo lxc-unfreeze -n "$id" </dev/null >/dev/null 2>&1
+fi
 exit 0
 `
 

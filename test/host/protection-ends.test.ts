@@ -183,12 +183,15 @@ test.concurrent.each(ACCOUNTS)(
       const { own, id, folder, container, name, alice } = run
       await strike(folder, container, { blow: 'all', phase: 'protecting', afterMs: 200, lock: 'snapshot' })
 
+      // lxc-freeze may have been cut off before it has told the monitor.
+      if (account !== 'ops') await rig('frozen-unseen', container)
+
       const job = await own.ended(id)
       const lines = (await storedOutput(run.alice, id)).split('\n')
 
       expect(job).toMatchObject({ error_code: 'job_killed', phase: 'protecting', outcome: 'failed' })
       for (const line of [
-        `Le conteneur est gelé : rien n’y répond. Sur l’hôte, « lxc-unfreeze -n ${container} » le dégèle.`,
+        `Le conteneur est gelé : rien n’y répond. Sur l’hôte, « lxc-freeze -n ${container}; lxc-unfreeze -n ${container} » le dégèle.`,
         'Le conteneur est verrouillé (snapshot) : une étape de l’hyperviseur a été interrompue ; la suppression de l’instantané le libère.',
         `L’instantané ${name} est incomplet : il ne permet pas de revenir en arrière, et peut être supprimé.`,
       ])

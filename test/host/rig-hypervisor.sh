@@ -13,6 +13,7 @@ rig.sh ct-fault ID KIND [TEXT]        what fails there, in the words of its stor
          thin-full (lvs and zpool say it too)
 rig.sh ct-fault ID off                none of it
 rig.sh snapshot-delay MS              how long a snapshot, a rollback, a deletion takes; frozen during the first
+rig.sh frozen-unseen ID               freezes it, and its monitor calls it running, as after a lxc-freeze that was killed
 rig.sh vzdump-delay MS                how long a backup takes
 rig.sh restore-delay MS               how long a restoration takes
 rig.sh vzdump-running SECONDS|off     a backup of 103 is running
@@ -34,6 +35,17 @@ configure() {
   host sh -ec '
     sed -i "/^$2:/d" "$1"
     [ "$3" = off ] || sed -i "1i $2: $3" "$1"' configure "/etc/pve/lxc/$1.conf" "$2" "$3"
+}
+
+frozen_unseen() { # ID
+  host sh -c 'lxc-freeze -n "$1" && lxc-unfreeze -n "$1"' frozen "$1"
+  local file
+  file=$(find /sys/fs/cgroup -path "*/$NAME/lxc/$1/freezer.state")
+  if [ -n "$file" ]; then
+    echo FROZEN >"$file"
+  else
+    find /sys/fs/cgroup -path "*/$NAME/lxc/$1/cgroup.freeze" -exec sh -c 'echo 1 >"$1"' freeze {} \;
+  fi
 }
 
 place() { # ID, storage
@@ -117,6 +129,7 @@ reset_container() {
     cp "/var/lib/rig/configs/$1.conf" /etc/pve/nodes/pve/lxc/
     case " $2 " in *" $1 "*) runs=1 ;; *) runs=0 ;; esac
     if pct status "$1" | grep -q running; then
+      lxc-freeze -n "$1"
       lxc-unfreeze -n "$1"
       pct stop "$1"
       runs=1

@@ -241,6 +241,7 @@ case $command in
     state "$command" "$@"
     ;;
   ct-lock) configure "$1" lock "$2" ;;
+  frozen-unseen) frozen_unseen "$1" ;;
   template) configure "$1" template "${2/#on/1}" ;;
   storage) place "$@" ;;
   mount) mount_point "$@" ;;

@@ -47,8 +47,8 @@ export const protectionSentences: readonly Pair[] = [
     'The container is locked ({}): a step of the hypervisor was interrupted, or still works.',
   ],
   [
-    'Le conteneur est gelé : rien n’y répond. Sur l’hôte, « lxc-unfreeze -n {} » le dégèle.',
-    'The container is frozen: nothing in it answers. On the host, “lxc-unfreeze -n {}” thaws it.',
+    'Le conteneur est gelé : rien n’y répond. Sur l’hôte, « lxc-freeze -n {}; lxc-unfreeze -n {} » le dégèle.',
+    'The container is frozen: nothing in it answers. On the host, “lxc-freeze -n {}; lxc-unfreeze -n {}” thaws it.',
   ],
   [
     'Le conteneur est verrouillé ({}) : une étape de l’hyperviseur y travaille encore.',
