@@ -27,6 +27,8 @@ import { sql as planConffiles } from './migrations/0018-plan-conffiles.ts'
 import { sql as protection } from './migrations/0019-protection.ts'
 import { sql as standing } from './migrations/0020-standing.ts'
 import { sql as restarts } from './migrations/0021-restarts.ts'
+import { sql as schedules } from './migrations/0022-schedules.ts'
+import { sql as notifications } from './migrations/0023-notifications.ts'
 
 /** The migrations in order. A released migration never changes. Its version is its position here, from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -51,6 +53,8 @@ export const MIGRATIONS: readonly string[] = [
   protection,
   standing,
   restarts,
+  schedules,
+  notifications,
 ]
 
 const Version = z.object({ version: z.number() })

@@ -15,13 +15,27 @@ const BASE = ['runtime', 'db', ...GROUND]
  * only the client.
  */
 const BELOW: Readonly<Record<string, readonly string[]>> = {
-  serve: ['cli', 'functions', 'jobs', 'modules', 'openapi', 'sessions', 'settings', 'ssh', ...BASE],
+  serve: [
+    'cli',
+    'functions',
+    'jobs',
+    'modules',
+    'notifications',
+    'openapi',
+    'schedules',
+    'sessions',
+    'settings',
+    'ssh',
+    ...BASE,
+  ],
   cli: BASE,
-  functions: ['jobs', 'modules', 'openapi', 'sessions', 'settings', 'ssh', ...BASE],
+  functions: ['jobs', 'modules', 'notifications', 'openapi', 'schedules', 'sessions', 'settings', 'ssh', ...BASE],
   jobs: ['ssh', ...BASE],
   ssh: ['settings', ...BASE],
   modules: BASE,
+  notifications: BASE,
   openapi: BASE,
+  schedules: BASE,
   sessions: BASE,
   settings: BASE,
   runtime: ['db', ...GROUND],
@@ -32,7 +46,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
 }
 const ROOMS = Object.keys(BELOW)
 /** Rooms with one public file, which has the room's name. In the others, every file is public for the rooms above. */
-const WITH_DOOR = ['cli', 'jobs', 'modules', 'openapi', 'sessions', 'settings', 'ssh']
+const WITH_DOOR = ['cli', 'jobs', 'modules', 'notifications', 'openapi', 'schedules', 'sessions', 'settings', 'ssh']
 const BACKEND = ROOMS.filter((room) => room !== 'client' && room !== 'panel')
 /** They build, imitate and measure the service. They may import every room, and a room with a door through its door. */
 const TOOLS = ['bench', 'demo', 'packaging']

@@ -22,7 +22,7 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The newest version of the schema. */
-const LATEST = 21
+const LATEST = 23
 
 const ALL = [
   'audit',
@@ -34,11 +34,18 @@ const ALL = [
   'job_output',
   'jobs',
   'modules',
+  'notices',
+  'notification_channels',
+  'notification_deliveries',
+  'notification_events',
   'plans',
   'protections',
   'rate_hits',
   'revisions',
   'runs',
+  'schedule_runs',
+  'schedules',
+  'schedules_pause',
   'schema_version',
   'security_data',
   'sessions',

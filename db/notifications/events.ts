@@ -1,0 +1,25 @@
+/*
+ * Events that people are told of. They are stored with what they tell of, in one transaction; without that, a killed
+ * service could have done something that nobody hears of.
+ */
+import type { Statement } from '../libsql/database.ts'
+import { storedText } from '../libsql/text.ts'
+
+export interface NewEvent {
+  key: string
+  at: string
+  event: string
+  severity: string
+  target: string | null
+  run: string | null
+  details: string
+}
+
+/** Makes the statement that stores an event unless there is one with its key. It has no `WHERE`, for `onlyIf`. */
+export function addEvent({ key, at, event, severity, target, run, details }: NewEvent): Statement {
+  return {
+    sql: `INSERT OR IGNORE INTO notification_events (key, at, event, severity, target, run, details)
+          SELECT ?, ?, ?, ?, ?, ?, ?`,
+    args: [key, at, event, severity, target && storedText(target), run, storedText(details)],
+  }
+}

@@ -1,0 +1,100 @@
+import * as z from 'zod'
+import { addEvent } from '../db/notifications/events.ts'
+import type { Statement } from '../db/libsql/database.ts'
+
+/** Every event that people can be told of, by its severity. */
+export const SEVERITIES = {
+  updates_available: 'info',
+  security_updates_available: 'warning',
+  upgrade_done: 'info',
+  upgrade_failed: 'warning',
+  regressed: 'critical',
+  rolled_back: 'warning',
+  rollback_failed: 'critical',
+  reboot_required: 'warning',
+  schedule_missed: 'warning',
+  schedule_stopped: 'critical',
+  check_failed: 'warning',
+  host_unreachable: 'critical',
+  sign_in_from_new_address: 'warning',
+  settings_changed: 'info',
+  disk_low: 'warning',
+} as const satisfies Record<string, Severity>
+
+export const Severity = z.enum(['info', 'warning', 'critical'])
+export type Severity = z.infer<typeof Severity>
+
+export type EventName = keyof typeof SEVERITIES
+export const EVENT_NAMES = Object.keys(SEVERITIES) as [EventName, ...EventName[]]
+export const EventName = z.enum(EVENT_NAMES)
+
+/** The names that a channel may not show are those of the host: they are shortened before they are stored. */
+const Text = z.string()
+const Updates = z.object({ name: Text, upgrades: z.int(), security: z.int(), packages: z.array(Text) })
+/** `reason` is a French sentence of the service. `regressions` are French sentences, too. */
+const Upgraded = z.object({
+  job: Text,
+  name: Text,
+  by: Text.nullable(),
+  outcome: Text,
+  reason: Text.nullable(),
+  regressions: z.array(Text),
+})
+
+/** The facts of each event. The texts are made of them when a notice is sent. */
+export const DETAILS = {
+  updates_available: Updates,
+  security_updates_available: Updates,
+  upgrade_done: Upgraded,
+  upgrade_failed: Upgraded,
+  regressed: Upgraded,
+  rolled_back: Upgraded,
+  rollback_failed: Upgraded,
+  reboot_required: z.object({ name: Text, reasons: z.array(Text) }),
+  /** `count`: how many times were missed; `due_at` is the newest of them. `reason` is a `MissedReason` of `schedules/`. */
+  schedule_missed: z.object({ schedule: Text, name: Text, run: Text, due_at: Text, count: z.int(), reason: Text }),
+  /** `reason` is a `StopReason` of `schedules/`; `targets` are those because of which it stopped. `wave` counts from 1. */
+  schedule_stopped: z.object({
+    schedule: Text,
+    name: Text,
+    run: Text.nullable(),
+    wave: z.int().nullable(),
+    waves: z.int(),
+    reason: Text,
+    targets: z.array(Text),
+  }),
+  check_failed: z.object({ name: Text, message: Text }),
+  host_unreachable: z.object({ name: Text, message: Text }),
+  sign_in_from_new_address: z.object({ username: Text, address: Text }),
+  settings_changed: z.object({ username: Text, keys: z.array(Text) }),
+  disk_low: z.object({ name: Text, message: Text }),
+} as const satisfies Record<EventName, z.ZodType>
+export type Details<name extends EventName> = z.infer<(typeof DETAILS)[name]>
+
+/**
+ * Something that people may be told of. `key` makes it one event, however often its statement is repeated. `run` groups
+ * the events of one run into one notice: the id of a run of plans, or of a schedule's run.
+ */
+export interface PanelEvent<name extends EventName = EventName> {
+  key: string
+  /** RFC 3339. */
+  at: string
+  event: name
+  target: string | null
+  run?: string | null
+  details: Details<name>
+}
+
+/**
+ * Makes the statement that stores an event, for the transaction of what it tells of. It has no `WHERE`, so `onlyIf` of
+ * `db/audit.ts` can make it conditional. A repeated one changes nothing.
+ */
+export function eventStatement<name extends EventName>({
+  event,
+  run = null,
+  details,
+  ...rest
+}: PanelEvent<name>): Statement {
+  const stored = JSON.stringify(DETAILS[event].parse(details))
+  return addEvent({ ...rest, event, severity: SEVERITIES[event], run, details: stored })
+}

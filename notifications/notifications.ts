@@ -1,0 +1,6 @@
+/**
+ * Notifications tell people what happened where they are: by mail, on a phone, in a chat. An event is stored in the
+ * transaction of what it tells of, becomes a notice, and is delivered to each channel that wants it, at least once. The room
+ * must not know jobs, checks or schedules: it gets their facts with each event.
+ */
+export { type Details, EVENT_NAMES, EventName, eventStatement, type PanelEvent, SEVERITIES, Severity } from './event.ts'
