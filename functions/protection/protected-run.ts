@@ -164,7 +164,9 @@ export function containerLines(state: ContainerState): string[] {
   return [
     ...(status === 'stopped' ? ['Le conteneur est arrêté.'] : []),
     ...(frozen && busy !== true
-      ? [`Le conteneur est gelé : rien n’y répond. Sur l’hôte, « lxc-freeze -n ${id}; lxc-unfreeze -n ${id} » le dégèle.`]
+      ? [
+          `Le conteneur est gelé : rien n’y répond. Sur l’hôte, « lxc-freeze -n ${id}; lxc-unfreeze -n ${id} » le dégèle.`,
+        ]
       : []),
     ...(lock === null ? [] : [lockLine(state, lock)]),
   ]
