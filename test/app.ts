@@ -1,7 +1,6 @@
 import { inject } from 'vitest'
 import { openDatabase } from '../db/libsql/client.ts'
 import type { Database } from '../db/libsql/database.ts'
-import { migrate } from '../db/migrate.ts'
 import { addSigningKey } from '../db/signing-keys.ts'
 import { saveUser } from '../db/users.ts'
 import { createCheckChanges } from '../functions/checks/changes.ts'
@@ -26,6 +25,7 @@ import type { Command, Elevation, Rights } from '../ssh/command.ts'
 import { SshError } from '../ssh/connection.ts'
 import type { Host } from '../ssh/host.ts'
 import type { Account } from '../ssh/identity.ts'
+import { makeSchema } from './migrated.ts'
 
 /** The start time of every test. */
 export const START = new Date('2026-03-01T12:00:00.000Z')
@@ -88,7 +88,7 @@ export async function testApp(
   const config = readConfig({ PANEL_TRUSTED_PROXIES: '127.0.0.1', ...env })
   const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
   const db = await openDatabase(':memory:')
-  await migrate(db, clock())
+  await makeSchema(db, clock())
   const secrets = createSecrets(Buffer.alloc(32, 7))
   await prepare(db)
   const { kid, pem, public_jwk } = inject('signingKey')

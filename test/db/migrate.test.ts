@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { openDatabase } from '../../db/libsql/client.ts'
 import { type Database, StorageError } from '../../db/libsql/database.ts'
 import { migrate, MIGRATIONS } from '../../db/migrate.ts'
+import { makeSchema } from '../migrated.ts'
 import { NOW, open } from './database.ts'
 import { temporaryFolder } from './folder.ts'
 
@@ -195,4 +196,23 @@ test('sessions of users under names that no account can have are over, with audi
     `SELECT target, details FROM audit WHERE action = 'account_ended' ORDER BY id`,
   )
   expect(entries).toEqual(names.slice(0, 5).map((target) => ({ target, details: '{"reason":"name"}' })))
+})
+
+test('the quick schema of the tests is what the migrations make', async () => {
+  const [migrated, quick] = [await open(), await open()]
+  await migrate(migrated, AT)
+
+  await makeSchema(quick, AT)
+
+  const Named = z.record(z.string(), z.unknown())
+  const schemaOf = (db: Database) =>
+    db.query(
+      Named,
+      `SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name <> 'sqlite_sequence' ORDER BY type, name`,
+    )
+  expect(await schemaOf(quick)).toEqual(await schemaOf(migrated))
+  for (const { name } of await schemaOf(migrated).then((all) => all.filter(({ type }) => type === 'table'))) {
+    const rows = `SELECT * FROM ${String(name)}`
+    expect(await quick.query(Named, rows)).toEqual(await migrated.query(Named, rows))
+  }
 })
