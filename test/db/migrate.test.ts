@@ -211,8 +211,10 @@ test('the quick schema of the tests is what the migrations make', async () => {
       `SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name <> 'sqlite_sequence' ORDER BY type, name`,
     )
   expect(await schemaOf(quick)).toEqual(await schemaOf(migrated))
-  for (const { name } of await schemaOf(migrated).then((all) => all.filter(({ type }) => type === 'table'))) {
-    const rows = `SELECT * FROM ${String(name)}`
-    expect(await quick.query(Named, rows)).toEqual(await migrated.query(Named, rows))
+  // A migration dates the modules of the panel itself.
+  const undated = (rows: unknown) => JSON.stringify(rows).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'then')
+  for (const name of await tables(migrated)) {
+    const rows = `SELECT * FROM ${name}`
+    expect(undated(await quick.query(Named, rows))).toBe(undated(await migrated.query(Named, rows)))
   }
 })
