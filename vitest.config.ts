@@ -11,6 +11,7 @@ const PATIENCE_MS = 240_000
 
 /** The longest files, longest first: one that starts last would delay the end of the run. */
 const LONGEST = [
+  'serve/killed-schedules',
   'serve/handoff',
   'modules/deploy/killed-deployment',
   'client/follow',
@@ -84,7 +85,7 @@ const OWN_PROCESS = [
 /** These kill, freeze and replace the service some hundred times, so they are a suite of their own. */
 const RESTARTS = [
   'test/modules/deploy/killed-deployment.test.ts',
-  'test/serve/{frozen,handoff}.test.ts',
+  'test/serve/{frozen,handoff,killed-schedules}.test.ts',
   'test/soak/soak.test.ts',
 ]
 const NOT_UNIT = [

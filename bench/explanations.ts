@@ -22,6 +22,20 @@ const SHEET_LIMIT =
   'the parsing of the answer, the comparison of each package with the one on the screen, and the drawing of the rows that differ.'
 
 export const EXPLANATIONS = {
+  'a page of 10000 notices / of 50': {
+    means:
+      'Requests a second of the 50 newest notices with their deliveries; the anchor is a service that has no others.',
+    limit: 'the composition of 50 titles and texts from their events, which both do.',
+  },
+  'the checks beside 10000 notices and 200 schedules / beside none': {
+    means: 'Requests a second of the list of checks; the anchor is a service without notices and schedules.',
+    limit: 'the answer, which is kept until a check changes.',
+  },
+  'a tick with 10000 notices and 200 schedules / with none': {
+    means:
+      'The periodic work of schedules and notifications while nothing is due, on the database of each service, in a process of its own.',
+    limit: 'four queries, each of an index that has only the rows that are due.',
+  },
   'dashboard painted − bare page': {
     means:
       'In Chromium, a signed-in user opens the dashboard until its containers are painted; the anchor paints a bare page.',

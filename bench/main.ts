@@ -7,6 +7,7 @@ import { flood, job } from './job.ts'
 import { line } from './line.ts'
 import { login } from './login.ts'
 import { markdown } from './markdown.ts'
+import { night } from './night.ts'
 import { paint } from './paint.ts'
 import { planHost } from './plan-host.ts'
 import { planSheet } from './plan-sheet.ts'
@@ -36,6 +37,7 @@ const all = {
   'protection-look': protectionLook,
   'unprotected-run': unprotectedRun,
   'services-look': servicesLook,
+  night,
   idle,
   size,
 }

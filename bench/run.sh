@@ -1,7 +1,7 @@
 #!/bin/bash
 # Measures the service against its building blocks, on a real host that it starts and removes. Arguments choose
 # the rows: login http job flood line broadcast terminal start paint checks plans plan-host plan-sheet
-# protection-look unprotected-run services-look idle size (all of them without arguments); --markdown prints what
+# protection-look unprotected-run services-look night idle size (all of them without arguments); --markdown prints what
 # docs/performance.md contains. Needs root on Debian and a quarter of an hour.
 set -euo pipefail
 cd "$(dirname "$0")/.."

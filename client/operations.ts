@@ -1,5 +1,8 @@
 // Written by `npm run client:types` from the service's OpenAPI document: not by hand.
 
+/** Names a channel. */
+export type ChannelId = string
+
 /** The result of a container in an upgrade of `all`: `done`, `failed`, or `warned`: upgraded without the newest lists of every repository. The upgrade skips a container that is `stopped`, a `template`, or stopped and `locked`. `waiting` applies until the job ends, and afterwards if the job ended before the container’s turn. */
 export type ContainerResult = {
   vmid: Vmid
@@ -73,6 +76,12 @@ export type Protection = {
 /** Names a run: several plans that were started together. */
 export type RunId = string
 
+/** Names a schedule. */
+export type ScheduleId = string
+
+/** Names a run of a schedule. */
+export type ScheduleRunId = string
+
 /** Names a session. */
 export type SessionId = number
 
@@ -140,8 +149,18 @@ export interface Operations {
         | 'container_stop'
         | 'container_shutdown'
         | 'container_reboot'
+        | 'channel_create'
+        | 'channel_change'
+        | 'channel_delete'
+        | 'channel_test'
         | 'restart_start'
         | 'host_reboot'
+        | 'schedule_create'
+        | 'schedule_change'
+        | 'schedule_delete'
+        | 'schedule_run'
+        | 'schedule_cancel'
+        | 'schedule_pause_all'
         | 'terminal_open'
         | 'terminal_close'
         | 'module_installed'
@@ -488,6 +507,326 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
+  /** Channels of notifications */
+  'GET /api/notifications/channels': {
+    answer: {
+      channels: Array<{
+        id: ChannelId
+        name: string
+        kind: 'email' | 'ntfy' | 'gotify' | 'webhook' | 'apprise' | 'matrix'
+        settings: {
+          host?: string
+          port?: number
+          security?: 'none' | 'starttls' | 'tls'
+          username?: string
+          from?: string
+          to?: Array<string>
+          url?: string
+          topic?: string
+          room?: string
+          allow_self_signed: boolean
+          password_set?: boolean
+          token_set?: boolean
+          secret_set?: boolean
+          key_set?: boolean
+        }
+        events: Array<
+          | 'updates_available'
+          | 'security_updates_available'
+          | 'upgrade_done'
+          | 'upgrade_failed'
+          | 'regressed'
+          | 'rolled_back'
+          | 'rollback_failed'
+          | 'reboot_required'
+          | 'schedule_missed'
+          | 'schedule_stopped'
+          | 'check_failed'
+          | 'host_unreachable'
+          | 'sign_in_from_new_address'
+          | 'settings_changed'
+          | 'disk_low'
+        >
+        targets: 'all' | Array<string>
+        minimum: 'info' | 'warning' | 'critical'
+        quiet: { from: string; to: string; timezone: string } | null
+        language: 'fr' | 'en'
+        output: boolean
+        enabled: boolean /** The newest attempt to send something; null before the first. */
+        last: { at: string; ok: boolean; error: string | null } | null
+      }>
+    }
+    code: 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Add a channel */
+  'POST /api/notifications/channels': {
+    body: {
+      name: string
+      kind:
+        | 'email'
+        | 'ntfy'
+        | 'gotify'
+        | 'webhook'
+        | 'apprise'
+        | 'matrix' /** Each kind has settings of its own. `email`: `host`, `port`, `security`, `from`, `to`, and `username` with `password`. `ntfy`: `url`, `topic`, and `token`. `gotify`: `url`, `token`. `webhook`: `url`, `secret`. `apprise`: `url`, `key`. `matrix`: `url`, `room`, `token`. Each may have `allow_self_signed`. */
+      settings: {
+        host?: string | null
+        port?: number | null
+        security?: 'none' | 'starttls' | 'tls' | null
+        username?: string | null
+        password?: string | null
+        from?: string | null
+        to?: Array<string> | null
+        url?: string | null
+        topic?: string | null
+        token?: string | null
+        secret?: string | null
+        key?: string | null
+        room?: string | null
+        allow_self_signed?: boolean | null
+      }
+      events?: Array<
+        | 'updates_available'
+        | 'security_updates_available'
+        | 'upgrade_done'
+        | 'upgrade_failed'
+        | 'regressed'
+        | 'rolled_back'
+        | 'rollback_failed'
+        | 'reboot_required'
+        | 'schedule_missed'
+        | 'schedule_stopped'
+        | 'check_failed'
+        | 'host_unreachable'
+        | 'sign_in_from_new_address'
+        | 'settings_changed'
+        | 'disk_low'
+      >
+      targets?: 'all' | Array<string>
+      minimum?: 'info' | 'warning' | 'critical'
+      quiet?: { from: string; to: string; timezone: string } | null
+      language?: 'fr' | 'en'
+      output?: boolean
+      enabled?: boolean
+    }
+    answer: {
+      id: ChannelId
+      name: string
+      kind: 'email' | 'ntfy' | 'gotify' | 'webhook' | 'apprise' | 'matrix'
+      settings: {
+        host?: string
+        port?: number
+        security?: 'none' | 'starttls' | 'tls'
+        username?: string
+        from?: string
+        to?: Array<string>
+        url?: string
+        topic?: string
+        room?: string
+        allow_self_signed: boolean
+        password_set?: boolean
+        token_set?: boolean
+        secret_set?: boolean
+        key_set?: boolean
+      }
+      events: Array<
+        | 'updates_available'
+        | 'security_updates_available'
+        | 'upgrade_done'
+        | 'upgrade_failed'
+        | 'regressed'
+        | 'rolled_back'
+        | 'rollback_failed'
+        | 'reboot_required'
+        | 'schedule_missed'
+        | 'schedule_stopped'
+        | 'check_failed'
+        | 'host_unreachable'
+        | 'sign_in_from_new_address'
+        | 'settings_changed'
+        | 'disk_low'
+      >
+      targets: 'all' | Array<string>
+      minimum: 'info' | 'warning' | 'critical'
+      quiet: { from: string; to: string; timezone: string } | null
+      language: 'fr' | 'en'
+      output: boolean
+      enabled: boolean /** The newest attempt to send something; null before the first. */
+      last: { at: string; ok: boolean; error: string | null } | null
+    }
+    code:
+      | 'body_too_large'
+      | 'channel_name_taken'
+      | 'channel_settings_invalid'
+      | 'channels_full'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Remove a channel */
+  'DELETE /api/notifications/channels/{id}': {
+    params: { id: ChannelId }
+    answer: { message: string }
+    code: 'channel_missing' | 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Change a channel */
+  'PATCH /api/notifications/channels/{id}': {
+    params: { id: ChannelId }
+    body: {
+      name?: string /** Each kind has settings of its own. `email`: `host`, `port`, `security`, `from`, `to`, and `username` with `password`. `ntfy`: `url`, `topic`, and `token`. `gotify`: `url`, `token`. `webhook`: `url`, `secret`. `apprise`: `url`, `key`. `matrix`: `url`, `room`, `token`. Each may have `allow_self_signed`. */
+      settings?: {
+        host?: string | null
+        port?: number | null
+        security?: 'none' | 'starttls' | 'tls' | null
+        username?: string | null
+        password?: string | null
+        from?: string | null
+        to?: Array<string> | null
+        url?: string | null
+        topic?: string | null
+        token?: string | null
+        secret?: string | null
+        key?: string | null
+        room?: string | null
+        allow_self_signed?: boolean | null
+      }
+      events?: Array<
+        | 'updates_available'
+        | 'security_updates_available'
+        | 'upgrade_done'
+        | 'upgrade_failed'
+        | 'regressed'
+        | 'rolled_back'
+        | 'rollback_failed'
+        | 'reboot_required'
+        | 'schedule_missed'
+        | 'schedule_stopped'
+        | 'check_failed'
+        | 'host_unreachable'
+        | 'sign_in_from_new_address'
+        | 'settings_changed'
+        | 'disk_low'
+      >
+      targets?: 'all' | Array<string>
+      minimum?: 'info' | 'warning' | 'critical'
+      quiet?: { from: string; to: string; timezone: string } | null
+      language?: 'fr' | 'en'
+      output?: boolean
+      enabled?: boolean
+    }
+    answer: {
+      id: ChannelId
+      name: string
+      kind: 'email' | 'ntfy' | 'gotify' | 'webhook' | 'apprise' | 'matrix'
+      settings: {
+        host?: string
+        port?: number
+        security?: 'none' | 'starttls' | 'tls'
+        username?: string
+        from?: string
+        to?: Array<string>
+        url?: string
+        topic?: string
+        room?: string
+        allow_self_signed: boolean
+        password_set?: boolean
+        token_set?: boolean
+        secret_set?: boolean
+        key_set?: boolean
+      }
+      events: Array<
+        | 'updates_available'
+        | 'security_updates_available'
+        | 'upgrade_done'
+        | 'upgrade_failed'
+        | 'regressed'
+        | 'rolled_back'
+        | 'rollback_failed'
+        | 'reboot_required'
+        | 'schedule_missed'
+        | 'schedule_stopped'
+        | 'check_failed'
+        | 'host_unreachable'
+        | 'sign_in_from_new_address'
+        | 'settings_changed'
+        | 'disk_low'
+      >
+      targets: 'all' | Array<string>
+      minimum: 'info' | 'warning' | 'critical'
+      quiet: { from: string; to: string; timezone: string } | null
+      language: 'fr' | 'en'
+      output: boolean
+      enabled: boolean /** The newest attempt to send something; null before the first. */
+      last: { at: string; ok: boolean; error: string | null } | null
+    }
+    code:
+      | 'body_too_large'
+      | 'channel_changed'
+      | 'channel_missing'
+      | 'channel_name_taken'
+      | 'channel_secret_required'
+      | 'channel_settings_invalid'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Try a channel */
+  'POST /api/notifications/channels/{id}/test': {
+    params: { id: ChannelId }
+    answer: {
+      /** The status of HTTP or SMTP. */
+      status: number /** The receiver’s own words, up to 500 characters, without secrets. */
+      answer: string /** Recipients that the mail server refused, in a sentence. */
+      refused: string | null
+    }
+    code: 'channel_missing' | 'channel_refused' | 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Notices and their deliveries */
+  'GET /api/notifications/notices': {
+    query?: { limit?: number; before?: number; language?: 'fr' | 'en' }
+    answer: {
+      notices: Array<{
+        id: number
+        at: string
+        event:
+          | 'updates_available'
+          | 'security_updates_available'
+          | 'upgrade_done'
+          | 'upgrade_failed'
+          | 'regressed'
+          | 'rolled_back'
+          | 'rollback_failed'
+          | 'reboot_required'
+          | 'schedule_missed'
+          | 'schedule_stopped'
+          | 'check_failed'
+          | 'host_unreachable'
+          | 'sign_in_from_new_address'
+          | 'settings_changed'
+          | 'disk_low'
+        severity: 'info' | 'warning' | 'critical'
+        target: Target | null
+        title: string
+        text: string
+        link: string
+        deliveries: Array<{
+          channel_id: ChannelId
+          state: 'waiting' | 'delivered' | 'given_up' | 'quiet'
+          attempts: number
+          last_error: string | null
+          delivered_at: string | null
+        }>
+      }>
+      next: number | null
+    }
+    code: 'forbidden' | 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
   /** The endpoints */
   'GET /api/openapi.json': {
     answer: { openapi: string }
@@ -572,6 +911,393 @@ export interface Operations {
     params: { id: ModuleId }
     answer: { message: string }
     code: 'core_module' | 'forbidden' | 'module_busy' | 'module_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** All schedules */
+  'GET /api/schedules': {
+    answer: {
+      schedules: Array<{
+        id: ScheduleId
+        name: string
+        enabled: boolean
+        cron: string
+        timezone: string
+        window_minutes: number
+        action: 'check' | 'upgrade'
+        only: 'all' | 'security'
+        waves: Array<{ targets: 'rest' | Array<string>; pause_minutes: number }>
+        on_failure: 'stop' | 'continue'
+        reboot: 'never' | 'if_required'
+        created_by: string
+        next: Array<string>
+        last_run: {
+          id: ScheduleRunId
+          schedule_id: ScheduleId
+          schedule_name: string
+          action: 'check' | 'upgrade'
+          due_at: string
+          closes_at: string
+          started_at: string | null
+          finished_at: string | null
+          started_by: string | null
+          state: 'running' | 'done' | 'stopped' | 'missed' | 'window_closed' | 'cancelled'
+          reason: string | null
+          missed: number
+          cancelled_by: string | null
+          ping_error: string | null
+          waves: Array<{
+            targets: 'rest' | Array<string>
+            pause_minutes: number
+            state: 'waiting' | 'planning' | 'running' | 'ended'
+            run_id: string | null
+            started_at: string | null
+            finished_at: string | null
+            jobs: Array<{ target: string; job_id: string | null; outcome: string | null; reason: string | null }>
+          }>
+          reboot: { check_id: string | null; job_id: string | null; outcome: string | null } | null
+        } | null
+        recent: Array<{
+          id: ScheduleRunId
+          due_at: string
+          state: 'running' | 'done' | 'stopped' | 'missed' | 'window_closed' | 'cancelled'
+        }>
+        paused_reason: string | null
+        ping_url_set: boolean
+      }>
+      paused: { by: string; at: string } | null
+    }
+    code: 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Add a schedule */
+  'POST /api/schedules': {
+    body: {
+      name: string
+      enabled?: boolean /** Minute, hour, day of the month, month, day of the week: `*`, numbers, lists, ranges and steps, and English names of months and days. Where both days are limited, one of them is enough. */
+      cron: string /** A time zone of IANA’s database. */
+      timezone: string
+      window_minutes?: number
+      action: 'check' | 'upgrade'
+      only?: 'all' | 'security'
+      waves: Array<{ targets: 'rest' | Array<string>; pause_minutes?: number }>
+      on_failure?: 'stop' | 'continue'
+      reboot?:
+        | 'never'
+        | 'if_required' /** Is asked by GET when a run begins (`…/start`), succeeds, and fails (`…/fail`). Never given back; null removes it. */
+      ping_url?: string | null /** The caller’s own password, as proof. */
+      password?: string
+    }
+    answer: {
+      id: ScheduleId
+      name: string
+      enabled: boolean
+      cron: string
+      timezone: string
+      window_minutes: number
+      action: 'check' | 'upgrade'
+      only: 'all' | 'security'
+      waves: Array<{ targets: 'rest' | Array<string>; pause_minutes: number }>
+      on_failure: 'stop' | 'continue'
+      reboot: 'never' | 'if_required'
+      created_by: string
+      next: Array<string>
+      last_run: {
+        id: ScheduleRunId
+        schedule_id: ScheduleId
+        schedule_name: string
+        action: 'check' | 'upgrade'
+        due_at: string
+        closes_at: string
+        started_at: string | null
+        finished_at: string | null
+        started_by: string | null
+        state: 'running' | 'done' | 'stopped' | 'missed' | 'window_closed' | 'cancelled'
+        reason: string | null
+        missed: number
+        cancelled_by: string | null
+        ping_error: string | null
+        waves: Array<{
+          targets: 'rest' | Array<string>
+          pause_minutes: number
+          state: 'waiting' | 'planning' | 'running' | 'ended'
+          run_id: string | null
+          started_at: string | null
+          finished_at: string | null
+          jobs: Array<{ target: string; job_id: string | null; outcome: string | null; reason: string | null }>
+        }>
+        reboot: { check_id: string | null; job_id: string | null; outcome: string | null } | null
+      } | null
+      recent: Array<{
+        id: ScheduleRunId
+        due_at: string
+        state: 'running' | 'done' | 'stopped' | 'missed' | 'window_closed' | 'cancelled'
+      }>
+      paused_reason: string | null
+      ping_url_set: boolean
+    }
+    code:
+      | 'body_too_large'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'login_busy'
+      | 'login_rate_limited'
+      | 'proof_impossible'
+      | 'proof_required'
+      | 'proof_wrong'
+      | 'rate_limited'
+      | 'schedule_invalid'
+      | 'schedules_full'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Pause or resume all schedules */
+  'PUT /api/schedules': {
+    body: { paused: boolean }
+    answer: { paused: { by: string; at: string } | null }
+    code:
+      | 'body_too_large'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Delete a schedule */
+  'DELETE /api/schedules/{id}': {
+    params: { id: ScheduleId }
+    answer: { message: string }
+    code: 'forbidden' | 'rate_limited' | 'schedule_missing' | 'schedule_running' | 'unauthenticated' | AnyCode
+  }
+  /** A schedule */
+  'GET /api/schedules/{id}': {
+    params: { id: ScheduleId }
+    answer: {
+      id: ScheduleId
+      name: string
+      enabled: boolean
+      cron: string
+      timezone: string
+      window_minutes: number
+      action: 'check' | 'upgrade'
+      only: 'all' | 'security'
+      waves: Array<{ targets: 'rest' | Array<string>; pause_minutes: number }>
+      on_failure: 'stop' | 'continue'
+      reboot: 'never' | 'if_required'
+      created_by: string
+      next: Array<string>
+      last_run: {
+        id: ScheduleRunId
+        schedule_id: ScheduleId
+        schedule_name: string
+        action: 'check' | 'upgrade'
+        due_at: string
+        closes_at: string
+        started_at: string | null
+        finished_at: string | null
+        started_by: string | null
+        state: 'running' | 'done' | 'stopped' | 'missed' | 'window_closed' | 'cancelled'
+        reason: string | null
+        missed: number
+        cancelled_by: string | null
+        ping_error: string | null
+        waves: Array<{
+          targets: 'rest' | Array<string>
+          pause_minutes: number
+          state: 'waiting' | 'planning' | 'running' | 'ended'
+          run_id: string | null
+          started_at: string | null
+          finished_at: string | null
+          jobs: Array<{ target: string; job_id: string | null; outcome: string | null; reason: string | null }>
+        }>
+        reboot: { check_id: string | null; job_id: string | null; outcome: string | null } | null
+      } | null
+      recent: Array<{
+        id: ScheduleRunId
+        due_at: string
+        state: 'running' | 'done' | 'stopped' | 'missed' | 'window_closed' | 'cancelled'
+      }>
+      paused_reason: string | null
+      ping_url_set: boolean
+    }
+    code: 'rate_limited' | 'schedule_missing' | 'unauthenticated' | AnyCode
+  }
+  /** Change a schedule */
+  'PATCH /api/schedules/{id}': {
+    params: { id: ScheduleId }
+    body: {
+      name?: string
+      enabled?: boolean /** Minute, hour, day of the month, month, day of the week: `*`, numbers, lists, ranges and steps, and English names of months and days. Where both days are limited, one of them is enough. */
+      cron?: string /** A time zone of IANA’s database. */
+      timezone?: string
+      window_minutes?: number
+      action?: 'check' | 'upgrade'
+      only?: 'all' | 'security'
+      waves?: Array<{ targets: 'rest' | Array<string>; pause_minutes?: number }>
+      on_failure?: 'stop' | 'continue'
+      reboot?:
+        | 'never'
+        | 'if_required' /** Is asked by GET when a run begins (`…/start`), succeeds, and fails (`…/fail`). Never given back; null removes it. */
+      ping_url?: string | null /** The caller’s own password, as proof. */
+      password?: string
+    }
+    answer: {
+      id: ScheduleId
+      name: string
+      enabled: boolean
+      cron: string
+      timezone: string
+      window_minutes: number
+      action: 'check' | 'upgrade'
+      only: 'all' | 'security'
+      waves: Array<{ targets: 'rest' | Array<string>; pause_minutes: number }>
+      on_failure: 'stop' | 'continue'
+      reboot: 'never' | 'if_required'
+      created_by: string
+      next: Array<string>
+      last_run: {
+        id: ScheduleRunId
+        schedule_id: ScheduleId
+        schedule_name: string
+        action: 'check' | 'upgrade'
+        due_at: string
+        closes_at: string
+        started_at: string | null
+        finished_at: string | null
+        started_by: string | null
+        state: 'running' | 'done' | 'stopped' | 'missed' | 'window_closed' | 'cancelled'
+        reason: string | null
+        missed: number
+        cancelled_by: string | null
+        ping_error: string | null
+        waves: Array<{
+          targets: 'rest' | Array<string>
+          pause_minutes: number
+          state: 'waiting' | 'planning' | 'running' | 'ended'
+          run_id: string | null
+          started_at: string | null
+          finished_at: string | null
+          jobs: Array<{ target: string; job_id: string | null; outcome: string | null; reason: string | null }>
+        }>
+        reboot: { check_id: string | null; job_id: string | null; outcome: string | null } | null
+      } | null
+      recent: Array<{
+        id: ScheduleRunId
+        due_at: string
+        state: 'running' | 'done' | 'stopped' | 'missed' | 'window_closed' | 'cancelled'
+      }>
+      paused_reason: string | null
+      ping_url_set: boolean
+    }
+    code:
+      | 'body_too_large'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'login_busy'
+      | 'login_rate_limited'
+      | 'proof_impossible'
+      | 'proof_required'
+      | 'proof_wrong'
+      | 'rate_limited'
+      | 'schedule_changed'
+      | 'schedule_invalid'
+      | 'schedule_missing'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Run a schedule now */
+  'POST /api/schedules/{id}/run': {
+    params: { id: ScheduleId }
+    answer: { run_id: ScheduleRunId; message: string }
+    code:
+      | 'forbidden'
+      | 'rate_limited'
+      | 'schedule_missing'
+      | 'schedule_running'
+      | 'schedules_paused'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** The runs of a schedule */
+  'GET /api/schedules/{id}/runs': {
+    params: { id: ScheduleId }
+    query?: { limit?: number; before?: ScheduleRunId }
+    answer: {
+      runs: Array<{
+        id: ScheduleRunId
+        schedule_id: ScheduleId
+        schedule_name: string
+        action: 'check' | 'upgrade'
+        due_at: string
+        closes_at: string
+        started_at: string | null
+        finished_at: string | null
+        started_by: string | null
+        state: 'running' | 'done' | 'stopped' | 'missed' | 'window_closed' | 'cancelled'
+        reason: string | null
+        missed: number
+        cancelled_by: string | null
+        ping_error: string | null
+        waves: Array<{
+          targets: 'rest' | Array<string>
+          pause_minutes: number
+          state: 'waiting' | 'planning' | 'running' | 'ended'
+          run_id: string | null
+          started_at: string | null
+          finished_at: string | null
+          jobs: Array<{ target: string; job_id: string | null; outcome: string | null; reason: string | null }>
+        }>
+        reboot: { check_id: string | null; job_id: string | null; outcome: string | null } | null
+      }>
+    }
+    code: 'invalid_request' | 'rate_limited' | 'schedule_missing' | 'unauthenticated' | AnyCode
+  }
+  /** The next times of a pattern */
+  'GET /api/schedules/preview': {
+    query: {
+      /** Minute, hour, day of the month, month, day of the week: `*`, numbers, lists, ranges and steps, and English names of months and days. Where both days are limited, one of them is enough. */
+      cron: string /** A time zone of IANA’s database. */
+      timezone: string
+    }
+    answer: { next: Array<string> }
+    code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** A run of a schedule */
+  'GET /api/schedules/runs/{id}': {
+    params: { id: ScheduleRunId }
+    answer: {
+      id: ScheduleRunId
+      schedule_id: ScheduleId
+      schedule_name: string
+      action: 'check' | 'upgrade'
+      due_at: string
+      closes_at: string
+      started_at: string | null
+      finished_at: string | null
+      started_by: string | null
+      state: 'running' | 'done' | 'stopped' | 'missed' | 'window_closed' | 'cancelled'
+      reason: string | null
+      missed: number
+      cancelled_by: string | null
+      ping_error: string | null
+      waves: Array<{
+        targets: 'rest' | Array<string>
+        pause_minutes: number
+        state: 'waiting' | 'planning' | 'running' | 'ended'
+        run_id: string | null
+        started_at: string | null
+        finished_at: string | null
+        jobs: Array<{ target: string; job_id: string | null; outcome: string | null; reason: string | null }>
+      }>
+      reboot: { check_id: string | null; job_id: string | null; outcome: string | null } | null
+    }
+    code: 'rate_limited' | 'schedule_run_missing' | 'unauthenticated' | AnyCode
+  }
+  /** Cancel a run of a schedule */
+  'POST /api/schedules/runs/{id}/cancel': {
+    params: { id: ScheduleRunId }
+    answer: { message: string }
+    code: 'forbidden' | 'rate_limited' | 'schedule_run_ended' | 'schedule_run_missing' | 'unauthenticated' | AnyCode
   }
   /** Settings */
   'GET /api/settings': {
@@ -733,6 +1459,7 @@ export interface Operations {
             | 'services_outdated'
             | 'end_of_life'
             | 'application_update'
+            | 'other_upgrader'
           severity: 'info' | 'warning' | 'blocking'
           message: string
           packages: Array<string>
@@ -745,6 +1472,7 @@ export interface Operations {
               | 'lift_hold'
               | 'clean_cache'
               | 'start_container'
+              | 'disable_auto_upgrades'
               | 'review_conffile'
               | 'open_terminal'
             label: string
@@ -803,6 +1531,7 @@ export interface Operations {
         cve: { at: string | null; error: string | null } | null
         kev: { at: string | null; error: string | null } | null
       }
+      schedules_paused: { by: string; at: string } | null
     }
     code: 'rate_limited' | 'unauthenticated' | AnyCode
   }
@@ -877,6 +1606,7 @@ export interface Operations {
           | 'services_outdated'
           | 'end_of_life'
           | 'application_update'
+          | 'other_upgrader'
         severity: 'info' | 'warning' | 'blocking'
         message: string
         packages: Array<string>
@@ -889,6 +1619,7 @@ export interface Operations {
             | 'lift_hold'
             | 'clean_cache'
             | 'start_container'
+            | 'disable_auto_upgrades'
             | 'review_conffile'
             | 'open_terminal'
           label: string
@@ -1293,6 +2024,7 @@ export interface Operations {
           | 'services_outdated'
           | 'end_of_life'
           | 'application_update'
+          | 'other_upgrader'
         severity: 'info' | 'warning' | 'blocking'
         message: string
         packages: Array<string>
@@ -1305,6 +2037,7 @@ export interface Operations {
             | 'lift_hold'
             | 'clean_cache'
             | 'start_container'
+            | 'disable_auto_upgrades'
             | 'review_conffile'
             | 'open_terminal'
           label: string
@@ -1411,6 +2144,7 @@ export interface Operations {
           | 'services_outdated'
           | 'end_of_life'
           | 'application_update'
+          | 'other_upgrader'
         severity: 'info' | 'warning' | 'blocking'
         message: string
         packages: Array<string>
@@ -1423,6 +2157,7 @@ export interface Operations {
             | 'lift_hold'
             | 'clean_cache'
             | 'start_container'
+            | 'disable_auto_upgrades'
             | 'review_conffile'
             | 'open_terminal'
           label: string
@@ -1512,6 +2247,7 @@ export interface Operations {
           | 'services_outdated'
           | 'end_of_life'
           | 'application_update'
+          | 'other_upgrader'
         severity: 'info' | 'warning' | 'blocking'
         message: string
         packages: Array<string>
@@ -1524,6 +2260,7 @@ export interface Operations {
             | 'lift_hold'
             | 'clean_cache'
             | 'start_container'
+            | 'disable_auto_upgrades'
             | 'review_conffile'
             | 'open_terminal'
           label: string
@@ -1631,6 +2368,7 @@ export interface Operations {
           | 'services_outdated'
           | 'end_of_life'
           | 'application_update'
+          | 'other_upgrader'
         severity: 'info' | 'warning' | 'blocking'
         message: string
         packages: Array<string>
@@ -1643,6 +2381,7 @@ export interface Operations {
             | 'lift_hold'
             | 'clean_cache'
             | 'start_container'
+            | 'disable_auto_upgrades'
             | 'review_conffile'
             | 'open_terminal'
           label: string
@@ -1726,7 +2465,14 @@ export interface Operations {
   'POST /api/updates/remedies': {
     body: {
       target: Target
-      action: 'retry_check' | 'allow_release_change' | 'repair_dpkg' | 'lift_hold' | 'clean_cache' | 'start_container'
+      action:
+        | 'retry_check'
+        | 'allow_release_change'
+        | 'repair_dpkg'
+        | 'lift_hold'
+        | 'clean_cache'
+        | 'start_container'
+        | 'disable_auto_upgrades'
       packages?: Array<string>
       repository?: string
     }

@@ -42,6 +42,23 @@ export function withCount({ sql, args = [] }: Statement, name: string, count: St
   }
 }
 
+const Address = z.object({ ip: z.string() })
+
+/** A user's newest entries among which sign-ins are looked for. */
+const SEARCHED = 5_000
+
+/** The addresses from which a user has signed in, of the newest entries and of the sessions that are left. */
+export async function signInAddresses(db: Database, user: { id: number; username: string }): Promise<string[]> {
+  const rows = await db.query(
+    Address,
+    `SELECT ip FROM (SELECT action, user_id, ip FROM audit WHERE username = ? ORDER BY id DESC LIMIT ${SEARCHED})
+       WHERE action = 'login_success' AND user_id = ?
+     UNION SELECT ip FROM sessions WHERE user_id = ?`,
+    [storedText(user.username), user.id, user.id],
+  )
+  return rows.map(({ ip }) => ip)
+}
+
 const Row = z.object({
   id: z.number(),
   at: z.string(),

@@ -132,18 +132,24 @@ export const AT_ONCE_OF_RUNS = 4
 
 /**
  * Records that a running job has its turn. False while a conflicting job has one, or, for a job of a run, while enough
- * jobs of runs of the same user have one, or while one of its run that comes before has not ended.
+ * jobs of runs of the same user have one, or while one of its run that comes before has not ended. A job that was cancelled
+ * before has no turn: its upgrade would be interrupted right after its start. A job of a schedule's run has none either once that
+ * run may start nothing more: after an absence of all instances, nobody has withdrawn it yet. `at` is now.
  */
-export async function takeTurn(db: Database, id: string): Promise<boolean> {
+export async function takeTurn(db: Database, id: string, at = ''): Promise<boolean> {
   const changed = await db.run(
     `UPDATE jobs SET begun = 1 WHERE id = ? AND status = 'running' AND NOT EXISTS (
        SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other.begun = 1 AND other.id <> jobs.id
          AND ${conflict('other.queue', 'jobs.queue')})
+       AND (begun = 1 OR (cancelled_by IS NULL AND NOT EXISTS (
+         SELECT 1 FROM runs JOIN schedule_runs AS whole ON whole.id = runs.schedule_run_id
+         WHERE runs.id = jobs.run_id AND whole.state = 'running' AND (whole.cancelled_by IS NOT NULL OR whole.reason IS NOT NULL
+           OR whole.closes_at <= ?))))
        AND (run_id IS NULL OR (SELECT count(*) FROM jobs AS mate WHERE mate.status = 'running' AND mate.begun = 1
          AND mate.run_id IS NOT NULL AND mate.started_by = jobs.started_by AND mate.id <> jobs.id) < ${AT_ONCE_OF_RUNS})
        AND NOT EXISTS (SELECT 1 FROM jobs AS former WHERE former.status = 'running' AND former.run_id = jobs.run_id
          AND former.late < jobs.late)`,
-    [id],
+    [id, at],
   )
   return changed > 0
 }

@@ -8,6 +8,7 @@ import { conflict, EVERY_QUEUE, type Followed, type JobRow } from './jobs.ts'
 import type { Database, Statement } from './libsql/database.ts'
 import { storedText } from './libsql/text.ts'
 import { currentPlans, type PlansAt, usePlan } from './plans.ts'
+import { type HeldAt, OPEN } from './schedules/runs.ts'
 
 /**
  * A job to record. `plan_id`: the plan that it carries out, which must be current. `alone`: no other job of its kind may
@@ -113,6 +114,11 @@ export class OtherQueued extends StartRefused {
   }
 }
 
+/** The schedule's run is no longer as its holder has read it, may start nothing more, or has started this run already. */
+export class ScheduleRunChanged extends StartRefused {
+  override readonly name = 'ScheduleRunChanged'
+}
+
 interface Lease {
   owner: string
   leaseMs: number
@@ -141,16 +147,20 @@ export async function addJob(
 
 const UNBOUNDED: JobBounds = { ofTarget: 2 ** 31, ofUser: 2 ** 31, ofAll: 2 ** 31 }
 
-/** A run of several jobs of one kind and one user, each with the statements of its start. */
+/**
+ * A run of several jobs of one kind and one user, each with the statements of its start. `within`: it is a part of a
+ * schedule's run, which must be as its holder knows it, and open.
+ */
 export interface NewRun {
   id: string
+  within?: HeldAt | undefined
   jobs: readonly { job: NewJob; more: readonly Statement[] }[]
 }
 
 /** Records all jobs of a run like `addJob`, or none of them. */
 export async function addRun(
   db: Database,
-  { id, jobs }: NewRun,
+  { id, within, jobs }: NewRun,
   lease: Lease,
   bounds: JobBounds = UNBOUNDED,
 ): Promise<Followed[]> {
@@ -163,10 +173,18 @@ export async function addRun(
   const room = `(SELECT count(*) ${OF_USER} AND run_id IS NOT NULL) + :count <= ${MOST_IN_RUNS}
     AND NOT EXISTS (WITH wanted (queue) AS (VALUES ${wanted}) SELECT 1 FROM wanted WHERE (
       SELECT count(*) ${OF_USER} AND jobs.queue = wanted.queue) >= :ofTarget)`
-  const needs = { kind, room, plans, alone: false, isApart: false, mostInRuns: MOST_IN_RUNS }
-  const given = { ...queues, ...bounds, id, at, user, kind, count: jobs.length, plans: plans?.ids ?? null }
+  const { onlyBeside } = first.job
+  const isApart = onlyBeside !== undefined
+  const needs = { kind, room, plans, alone: false, isApart, mostInRuns: MOST_IN_RUNS, isWithin: within !== undefined }
+  const beside = { onlyBeside: JSON.stringify(onlyBeside ?? []) }
+  const held = { schedule: within?.id ?? null, revision: within?.revision ?? null, holder: within?.owner ?? null }
+  const plan = { plans: plans?.ids ?? null }
+  const given = { ...queues, ...bounds, ...beside, ...held, ...plan, id, at, user, kind, count: jobs.length }
   await record(db, needs, given, [
-    positional(`INSERT INTO runs (id, started_at, started_by) SELECT :id, :at, :user WHERE ${allOf(needs)}`, given),
+    positional(
+      `INSERT INTO runs (id, started_at, started_by, schedule_run_id) SELECT :id, :at, :user, :schedule WHERE ${allOf(needs)}`,
+      given,
+    ),
     ...jobs.map(({ job }) => insertJob(job, lease, 'EXISTS (SELECT 1 FROM runs WHERE id = :run)', { run: id })),
     ...jobs.flatMap(({ job, more }) => afterJob(job, more)),
   ])
@@ -229,12 +247,15 @@ interface Needs {
   alone: boolean
   isApart: boolean
   mostInRuns?: number
+  /** Whether the run is a part of a schedule's run. */
+  isWithin?: boolean
 }
 
 /** The SQL condition that a start has all that it needs. */
-function allOf({ room, plans, alone, isApart }: Needs): string {
+function allOf({ room, plans, alone, isApart, isWithin }: Needs): string {
   const free = [...(alone ? [SAME] : []), ...(isApart ? [OTHER] : [])].map((job) => `${job} IS NULL`)
-  return [room, ...(plans ? [currentPlans(':plans', ':at')] : []), ...free].join(' AND ')
+  const open = isWithin ? [OPEN] : []
+  return [room, ...(plans ? [currentPlans(':plans', ':at')] : []), ...free, ...open].join(' AND ')
 }
 
 /** The obstacle to a start may be gone before the next statement can name it. */
@@ -247,10 +268,11 @@ async function record(db: Database, needs: Needs, values: Values, statements: re
     if (added > 0) return
     const { sql, args } = positional(
       `SELECT ${needs.alone ? SAME : 'NULL'} AS same, ${needs.isApart ? OTHER : 'NULL'} AS other, ${needs.room} AS has_room,
-         ${needs.plans ? currentPlans(':plans', ':at') : 'true'} AS all_current`,
+         ${needs.plans ? currentPlans(':plans', ':at') : 'true'} AS all_current, ${needs.isWithin ? OPEN : 'true'} AS is_open`,
       values,
     )
     const [found] = await db.query(Found, sql, args)
+    if (found && !found.is_open) throw new ScheduleRunChanged('the run of a schedule may not start this run')
     if (found?.same) throw new AlreadyQueued(found.same)
     if (found?.other) throw new OtherQueued(found.other)
     if (found && !found.all_current) throw new PlanNotCurrent('a plan was used, has expired or is gone')
@@ -264,6 +286,7 @@ const Found = z.object({
   other: z.string().nullable(),
   has_room: z.number().transform(Boolean),
   all_current: z.number().transform(Boolean),
+  is_open: z.number().transform(Boolean),
 })
 
 /** Turns a statement with named arguments into one with positional arguments. */

@@ -92,7 +92,7 @@ export function fleetHost(): Partial<Place> {
  * Twenty-one containers of a host in use, numbered from 101. Some of them have each obstacle that a check can find; the
  * others are well. A plan of 110 is soon out of date, and 106 has an upgrade that removes packages. The upgrades of 107,
  * 112 and 115 break what runs there, and a service of 119 is slow to come back. Snapshots of 103, 108 and 117 are impossible.
- * The panel is said to run in 118. 114 does not start with the host.
+ * The panel is said to run in 118. unattended-upgrades is on in 111. 114 does not start with the host.
  */
 export function fleet(): Place[] {
   return [
@@ -100,9 +100,10 @@ export function fleet(): Place[] {
       upgradable: [LIBSSL, NGINX, NGINX_COMMON, OPENSSL, TZDATA],
       vitals: WEB,
       loads: WITH_SSL,
+      tags: 'prod;web',
     }),
     withSnapshot(
-      container('102', 'db', { upgradable: [LIBSSL, ...POSTGRES, TZDATA], vitals: DATABASE }),
+      container('102', 'db', { upgradable: [LIBSSL, ...POSTGRES, TZDATA], vitals: DATABASE, tags: 'prod' }),
       'before-pg15',
       41,
       'before the migration to PostgreSQL 15',
@@ -139,8 +140,9 @@ export function fleet(): Place[] {
     container('110', 'grafana', {
       upgradable: [GRAFANA, TZDATA],
       newer: { of: GRAFANA, version: '12.2.2', afterMs: MINUTE_MS },
+      tags: 'test',
     }),
-    container('111', 'prometheus', { upgradable: [PHASED] }),
+    container('111', 'prometheus', { upgradable: [PHASED], upgraders: ['unattended'] }),
     container('112', 'vaultwarden', {
       upgradable: [...DOCKER, WITH_PYTHON],
       vitals: docker('caddy', 'vaultwarden'),

@@ -65,7 +65,7 @@ export async function startDemoHypervisor(containers: readonly Place[]): Promise
     refuse(response, 501, `Method '${method} ${path}' not implemented`)
   }
 
-  const figures = ({ id, name, running, lockedFor, template }: Place, n: number) => {
+  const figures = ({ id, name, running, lockedFor, template, tags }: Place, n: number) => {
     const { cpus, memory, disk, cpu, mem, used } = SIZES[n % SIZES.length] ?? Object(SIZES[0])
     const at = Date.now() / 1000
     // The sum of two waves with different periods looks like real load.
@@ -78,6 +78,7 @@ export async function startDemoHypervisor(containers: readonly Place[]): Promise
       type: 'lxc',
       ...(lockedFor !== undefined && { lock: lockedFor }),
       ...(template && { template: 1 }),
+      ...(tags !== undefined && { tags }),
       cpus,
       maxmem: memory,
       maxdisk: disk,

@@ -85,10 +85,11 @@ function packageSections(place: Place): [string, string[]][] {
 
 /** The sections about the system; `reboot` only where a package asks for a restart, services only for root. */
 function systemSections({ place, user }: Process): [string, string[]][] {
-  const { reboot, services = [] } = place
+  const { reboot, services = [], upgraders = [] } = place
   const sections: [string, string[]][] = [['disk', diskLines(place)]]
   if (reboot) sections.push(['reboot', [...reboot].sort()])
   sections.push(['kernels', place.id === 'host' ? [KERNEL, KERNEL] : [KERNEL]])
+  sections.push(['upgraders', upgraders])
   const outdated = services
     .map(({ kind = 'service', name, file, from }) => `${kind} ${name} ${mainPid(place, name)} ${from} ${file}`)
     .sort()

@@ -52,7 +52,17 @@ export interface Newer {
 export type Storage = 'local' | 'local-lvm' | 'local-zfs' | 'nas'
 
 /** The part of a container that is on its disks, and comes back with a rollback. */
-type OnDisk = 'upgradable' | 'unfinished' | 'broken' | 'held' | 'newer' | 'disk' | 'cached' | 'services' | 'damage'
+type OnDisk =
+  | 'upgradable'
+  | 'unfinished'
+  | 'broken'
+  | 'held'
+  | 'newer'
+  | 'disk'
+  | 'cached'
+  | 'services'
+  | 'damage'
+  | 'upgraders'
 export type State = { [key in OnDisk]: Place[key] | undefined }
 
 /** A service, or the sessions of a user, with a file that it has loaded, and the package that the file is from. */
@@ -116,6 +126,8 @@ export interface Place {
   cached?: number
   /** Whether a container that runs starts again with the host, as by default. */
   onboot?: boolean
+  /** The other tools that upgrade it, as `UPGRADERS` tells them: `unattended`, or `cron <tool> <line> <file>`. */
+  upgraders?: string[]
   /** Packages that ask for a restart of the host. */
   reboot?: string[]
   /** Whether the panel of the demo is said to run there. */
@@ -128,6 +140,8 @@ export interface Place {
   lockedFor?: string
   /** A template is never started. */
   template?: boolean
+  /** The tags of the hypervisor, with `;` between them. */
+  tags?: string
   /** The storage of a container's root; `local-lvm` by default. */
   storage?: Storage
   /** Mount points by their key, as in the configuration: `/srv/media,mp=/media` is a folder of the host. */

@@ -3,7 +3,7 @@ import type { DemoHypervisor } from './hypervisor.ts'
 
 /**
  * Sets up the demo as an administrator would (the hypervisor's API, shortcuts, one container that is rolled back by
- * itself) and starts an upgrade.
+ * itself, a schedule) and starts an upgrade.
  */
 export async function prepare(
   url: string,
@@ -27,8 +27,23 @@ export async function prepare(
       params: { target: 'lxc:115' },
       body: { ...policy, on_failure: 'rollback' },
     })
+    await panel.api('POST /api/schedules', { body: SUNDAY })
   }
   await panel.signOut()
+}
+
+/** A schedule that is tried at once with « run now ». */
+const SUNDAY = {
+  name: 'Nuit du dimanche',
+  cron: '0 3 * * 0',
+  timezone: 'Europe/Paris',
+  window_minutes: 180,
+  action: 'upgrade' as const,
+  only: 'security' as const,
+  waves: [
+    { targets: ['tag:test'], pause_minutes: 0 },
+    { targets: ['tag:prod'], pause_minutes: 0 },
+  ],
 }
 
 export function explainPreparation(error: unknown): string {

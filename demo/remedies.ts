@@ -6,8 +6,10 @@ import { faultsOf } from './repositories.ts'
 import { type Shell, wordsOf } from './sh.ts'
 import { failedOf } from './upgrade.ts'
 
-/** Imitates the scripts of the remedies: `ALLOW`, `HOLD`, `UNHOLD`, `CLEAN` and `REPAIR`. */
-export function createRemedies({ exitOf }: Shell): Record<'allow' | 'hold' | 'unhold' | 'clean' | 'repair', Program> {
+type Remedy = 'allow' | 'hold' | 'unhold' | 'clean' | 'manual' | 'repair'
+
+/** Imitates the scripts of the remedies: `ALLOW`, `HOLD`, `UNHOLD`, `CLEAN`, `MANUAL` and `REPAIR`. */
+export function createRemedies({ exitOf }: Shell): Record<Remedy, Program> {
   const refresh = (sudo: string, process: Process, more: readonly string[] = []) =>
     exitOf([...wordsOf(sudo), 'apt-get', '-o', 'APT::Update::Error-Mode=any', ...more, 'update'], process)
 
@@ -83,6 +85,18 @@ export function createRemedies({ exitOf }: Shell): Record<'allow' | 'hold' | 'un
     return code
   }
 
+  const manual: Program = async ([sudo = ''], process) => {
+    const { place, stdout } = process
+    if ((await mayChange(sudo, process)) !== 0) {
+      await stdout('unattended-upgrades still upgrades by itself.\n')
+      return 1
+    }
+    place.upgraders = place.upgraders?.filter((line) => line !== 'unattended') ?? []
+    const file = '/etc/apt/apt.conf.d/99ops-panel-no-auto-upgrades'
+    await stdout(`unattended-upgrades no longer upgrades by itself. To undo that, remove ${file}\n`)
+    return 0
+  }
+
   const repair: Program = async ([sudo = ''], process) => {
     const { place, stdout } = process
     if ((await mayChange(sudo, process)) === 0) {
@@ -104,7 +118,7 @@ export function createRemedies({ exitOf }: Shell): Record<'allow' | 'hold' | 'un
     return exitOf([...wordsOf(sudo), 'apt-get', '--version'], { ...process, stdout: silent, stderr: silent })
   }
 
-  return { allow, hold, unhold, clean, repair }
+  return { allow, hold, unhold, clean, manual, repair }
 }
 
 const PLENTY = 19 * 2 ** 30

@@ -4,7 +4,7 @@ import { FIGURES, FIGURES_MARK } from '../functions/hypervisor/host-figures.ts'
 import { SHELL } from '../functions/terminal/shell.ts'
 import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
 import { CHECK, INSPECTION } from '../functions/checks/check-script.ts'
-import { ALLOW, CLEAN as CLEAN_CACHE, HOLD, REPAIR, UNHOLD } from '../functions/checks/remedy-scripts.ts'
+import { ALLOW, CLEAN as CLEAN_CACHE, HOLD, MANUAL, REPAIR, UNHOLD } from '../functions/checks/remedy-scripts.ts'
 import { COMPARE } from '../functions/plans/conffile-scripts.ts'
 import { PLAN, PLANNED } from '../functions/plans/plan-script.ts'
 import { HEALTH } from '../functions/protection/health-script.ts'
@@ -190,7 +190,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
   const { steps, upgrade } = createUpgrade(sh)
   const { plan, compare, planned } = createPlans(sh)
   const reboots = createReboot(sh)
-  const { allow, hold, unhold, clean: cleanCache, repair } = createRemedies(sh)
+  const { allow, hold, unhold, clean: cleanCache, manual, repair } = createRemedies(sh)
 
   return new Map<string, Program>([
     [IDENTIFY, identify],
@@ -217,6 +217,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [HOLD, hold],
     [UNHOLD, unhold],
     [CLEAN_CACHE, cleanCache],
+    [MANUAL, manual],
     [REPAIR, repair],
     [PUT, put],
     [START, start],

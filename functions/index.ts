@@ -68,6 +68,13 @@ import modulesEnable from './modules/modules-enable.command.ts'
 import modulesList from './modules/modules-list.command.ts'
 import modulesRemove from './modules/modules-remove.command.ts'
 import modules from './modules/modules.get.ts'
+import deliver from './notifications/deliver.task.ts'
+import removeChannel from './notifications/channel.delete.ts'
+import changeChannel from './notifications/channel.patch.ts'
+import channels from './notifications/channels.get.ts'
+import addChannel from './notifications/channels.post.ts'
+import notices from './notifications/notices.get.ts'
+import testChannel from './notifications/test.post.ts'
 import panelFile from './panel/file.get.ts'
 import panelPage from './panel/page.get.ts'
 import chooseConffiles from './plans/conffiles.put.ts'
@@ -99,6 +106,18 @@ import run from './runs/run.post.ts'
 import runPlans from './runs/runs.post.ts'
 import removeSnapshot from './runs/snapshot.delete.ts'
 import { upgradeJob } from './runs/upgrade-job.ts'
+import cancelScheduleRun from './schedules/cancel.post.ts'
+import schedulesDue from './schedules/schedules-due.task.ts'
+import previewSchedule from './schedules/preview.get.ts'
+import scheduleRun from './schedules/run.get.ts'
+import runSchedule from './schedules/run.post.ts'
+import scheduleRuns from './schedules/runs.get.ts'
+import dropSchedule from './schedules/schedule.delete.ts'
+import schedule from './schedules/schedule.get.ts'
+import changeSchedule from './schedules/schedule.patch.ts'
+import schedules from './schedules/schedules.get.ts'
+import addSchedule from './schedules/schedules.post.ts'
+import pauseSchedules from './schedules/schedules.put.ts'
 import type { Services, Settings } from './services.ts'
 import hostKey from './settings/host-key.post.ts'
 import logs from './settings/logs.get.ts'
@@ -113,6 +132,10 @@ import changelog from './updates/changelog.get.ts'
 import packages from './updates/packages.get.ts'
 import targets from './updates/targets.get.ts'
 import refreshData from './vulnerabilities/refresh-data.task.ts'
+import carrySchedules from './waves/carry-schedules.task.ts'
+import schedulePings from './waves/schedule-pings.task.ts'
+
+export { areas } from './documents/areas.ts'
 
 /** Every endpoint of the service, by address: the public surface on one page. */
 export const functions: readonly AnyFunction[] = [
@@ -145,12 +168,29 @@ export const functions: readonly AnyFunction[] = [
   modules, //       GET    /api/modules
   disableModule, // POST   /api/modules/:id/disable
   enableModule, //  POST   /api/modules/:id/enable
+  channels, //      GET    /api/notifications/channels
+  addChannel, //    POST   /api/notifications/channels
+  removeChannel, // DELETE /api/notifications/channels/:id
+  changeChannel, // PATCH  /api/notifications/channels/:id
+  testChannel, //   POST   /api/notifications/channels/:id/test
+  notices, //       GET    /api/notifications/notices
   openApi, //       GET    /api/openapi.json
   deployment, //    GET    /api/registry/deployments/:id
   registry, //      GET    /api/registry/modules
   installModule, // POST   /api/registry/modules/:id/install
   repair, //        GET    /api/repair/modules
   removeModule, //  DELETE /api/repair/modules/:id
+  schedules, //     GET    /api/schedules
+  addSchedule, //   POST   /api/schedules
+  pauseSchedules, // PUT   /api/schedules
+  dropSchedule, //  DELETE /api/schedules/:id
+  schedule, //      GET    /api/schedules/:id
+  changeSchedule, // PATCH /api/schedules/:id
+  runSchedule, //   POST   /api/schedules/:id/run
+  scheduleRuns, //  GET    /api/schedules/:id/runs
+  previewSchedule, // GET  /api/schedules/preview
+  scheduleRun, //   GET    /api/schedules/runs/:id
+  cancelScheduleRun, // POST /api/schedules/runs/:id/cancel
   settings, //      GET    /api/settings
   changeSettings, // PATCH /api/settings
   hostKey, //       POST   /api/settings/host-key
@@ -189,23 +229,6 @@ export const functions: readonly AnyFunction[] = [
   panelFile, //     GET    /panel/:file
 ]
 
-/** The description of each area in the documents. */
-export const areas: Readonly<Record<string, string>> = {
-  auth: 'Sign-in with the host’s own accounts, sessions and preferences.',
-  updates: 'Available updates, upgrades as jobs, and their output.',
-  hypervisor: 'The host and its containers.',
-  modules: 'Installed modules of the panel.',
-  registry: 'Modules that a forge offers, and their installation.',
-  repair: 'Modules that do not work.',
-  settings: 'The connection to the host, and settings that every user sees.',
-  dashboard: 'Each user’s own start page.',
-  audit: 'The audit log.',
-  install: 'The first start of a new service.',
-  documents: 'The documents of this API.',
-  health: 'The health of the service.',
-  metrics: 'Metrics for Prometheus.',
-}
-
 export const sockets: readonly AnySocket[] = [
   checkChanges, //  GET    /ws/checks
   deploymentProgress, // GET /ws/deployments/:id
@@ -226,7 +249,9 @@ export const jobKinds: readonly AnyJobKind<Settings>[] = [
 
 /** Periodic work, by name. */
 export const tasks: readonly Task<Services>[] = [
+  carrySchedules, //    every 2 s
   checkDue, //          every 10 s
+  deliver, //           every second
   maintainJobs, //      every 2 s
   monitorDatabase, //   every 20 s
   noteStanding, //      every minute
@@ -235,6 +260,8 @@ export const tasks: readonly Task<Services>[] = [
   pruneOutput, //       every 10 minutes
   pruneSessions, //     every hour
   refreshData, //       every minute
+  schedulePings, //     every 2 s
+  schedulesDue, //      every 2 s
   syncEndedSessions, // every 20 s
 ]
 

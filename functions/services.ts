@@ -1,7 +1,9 @@
 import type { Statement } from '../db/libsql/database.ts'
 import { type Jobs, JOBS_ERRORS } from '../jobs/jobs.ts'
 import { type Deployer, type Modules, MODULES_ACTIONS, MODULES_ERRORS } from '../modules/modules.ts'
+import { NOTIFICATIONS_ERRORS, type Notifier } from '../notifications/notifications.ts'
 import type { Documents } from '../openapi/openapi.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import * as audit from '../runtime/audit.ts'
 import type { AuditStatement } from '../runtime/audit.ts'
 import type * as context from '../runtime/context.ts'
@@ -24,10 +26,12 @@ import { INSTALL_ACTIONS, INSTALL_ERRORS } from './install/codes.ts'
 import type { SetupToken } from './install/setup-token.ts'
 import { JOBS_AREA_ACTIONS, JOBS_AREA_ERRORS } from './jobs/codes.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import { CHANNELS_ACTIONS, CHANNELS_ERRORS } from './notifications/codes.ts'
 import { PLANS_ACTIONS, PLANS_ERRORS } from './plans/codes.ts'
 import { PROTECTION_ACTIONS, PROTECTION_ERRORS } from './protection/codes.ts'
 import { REGISTRY_ERRORS } from './registry/codes.ts'
 import { RESTARTS_ACTIONS, RESTARTS_ERRORS } from './restarts/codes.ts'
+import { SCHEDULES_ACTIONS, SCHEDULES_ERRORS } from './schedules/codes.ts'
 import { SETTINGS_AREA_ACTIONS, SETTINGS_AREA_ERRORS } from './settings/codes.ts'
 import { TERMINAL_ACTIONS } from './terminal/codes.ts'
 import { UPDATES_ACTIONS, UPDATES_ERRORS } from './updates/codes.ts'
@@ -43,9 +47,13 @@ export interface Services extends context.RuntimeServices {
   /** Restarts the service with a changed module. */
   deployer: Deployer
   settings: Settings
+  /** Tells people what happened, where they are. */
+  notifications: Notifier
   documents: Documents
   setupToken: SetupToken
   sessions: Sessions
+  /** Seals what areas store and must not show. */
+  secrets: Secrets
   /** The newest lines of the log, the oldest of them first. */
   logLines(): string[]
   /** Undefined when metrics are off. */
@@ -60,6 +68,7 @@ export const ERRORS = {
   ...SSH_ERRORS,
   ...JOBS_ERRORS,
   ...MODULES_ERRORS,
+  ...NOTIFICATIONS_ERRORS,
   ...AUTH_ERRORS,
   ...SETTINGS_AREA_ERRORS,
   ...INSTALL_ERRORS,
@@ -69,8 +78,10 @@ export const ERRORS = {
   ...JOBS_AREA_ERRORS,
   ...CHECKS_ERRORS,
   ...HYPERVISOR_ERRORS,
+  ...CHANNELS_ERRORS,
   ...RESTARTS_ERRORS,
   ...REGISTRY_ERRORS,
+  ...SCHEDULES_ERRORS,
 }
 export type ErrorCode = keyof typeof ERRORS
 
@@ -85,7 +96,9 @@ export const AUDIT_ACTIONS = [
   ...JOBS_AREA_ACTIONS,
   ...CHECKS_ACTIONS,
   ...HYPERVISOR_ACTIONS,
+  ...CHANNELS_ACTIONS,
   ...RESTARTS_ACTIONS,
+  ...SCHEDULES_ACTIONS,
   ...TERMINAL_ACTIONS,
   ...MODULES_ACTIONS,
 ] as const

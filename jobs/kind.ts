@@ -139,6 +139,8 @@ export interface EndedJob {
   notes: readonly string[]
   /** The findings of `leftovers`, if it was asked. */
   found?: unknown
+  /** The error that its command ended with, such as a host that could not be reached. */
+  failure?: { message: string; code: string } | undefined
 }
 
 /** A kind with unknown arguments, which its own schema parses. */

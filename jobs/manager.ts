@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { jobsWithExpiredLease, ownedJobs, releaseLeases, renewLeases, takeJob } from '../db/job-leases.ts'
 import { followedJobs, type NewestOfKind } from '../db/job-list.ts'
-import { addJob, addRun, type NewJob, QueueFull, StartRefused } from '../db/job-start.ts'
+import { addJob, addRun, type NewJob, type NewRun, QueueFull, StartRefused } from '../db/job-start.ts'
 import { endJob, findJob, type Followed, type JobRow, requestCancel } from '../db/jobs.ts'
 import type { Database, Statement } from '../db/libsql/database.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
@@ -44,7 +44,7 @@ export interface Jobs {
    */
   start(job: NewJobRequest): Promise<string>
   /** Starts all jobs of a run like `start`, of one kind and for one user, or none. Returns their ids in the same order. */
-  startRun(run: string, jobs: readonly NewJobRequest[]): Promise<string[]>
+  startRun(run: string, jobs: readonly NewJobRequest[], within?: NewRun['within']): Promise<string[]>
   /**
    * Cancels a running job, whichever instance follows it, and stores the audit entry. False when the job is not
    * running.
@@ -122,7 +122,7 @@ export function createJobs<settings>({
     if (hasSubscribers) hub.publish(job.topic, outputEvent(job.event, text))
     return hasSubscribers
   })
-  const queue = createJobQueue(db, log)
+  const queue = createJobQueue(db, log, clock)
   const list = createJobList(db, elapsed)
   const relay = createJobRelay({ db, hub, log }, (id) => runs.has(id))
 
@@ -263,11 +263,11 @@ export function createJobs<settings>({
       await startRows(request.kind, [job.id], async () => [await addJob(db, job, lease, more, bounds)])
       return job.id
     },
-    async startRun(id, requests) {
+    async startRun(id, requests, within) {
       const kind = requests[0]?.kind ?? ''
       const jobs = requests.map((request) => newJob(kind, request))
       const ids = jobs.map(({ job }) => job.id)
-      await startRows(kind, ids, () => addRun(db, { id, jobs }, lease, kindOf(kind).bounds))
+      await startRows(kind, ids, () => addRun(db, { id, jobs, within }, lease, kindOf(kind).bounds))
       return ids
     },
     async cancel(id, username, announce) {

@@ -5,6 +5,7 @@
 import { AT_ONCE_OF_RUNS, type QueuedJob, queuedJobs, takeTurn } from '../db/job-list.ts'
 import { EVERY_QUEUE } from '../db/jobs.ts'
 import type { Database } from '../db/libsql/database.ts'
+import { type Clock, timestamp } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { LeaseLost } from './output.ts'
 
@@ -38,7 +39,7 @@ interface Waiting {
  * `a/1`, `a/2` and all other `a/…`. Of the jobs of all runs of one user, a few work at a time. One query serves all
  * waiting jobs.
  */
-export function createJobQueue(db: Database, log: Log): JobQueue {
+export function createJobQueue(db: Database, log: Log, clock: Clock): JobQueue {
   const waiting = new Set<Waiting>()
   let reading = false
   let readAgain = false
@@ -54,7 +55,7 @@ export function createJobQueue(db: Database, log: Log): JobQueue {
           const own = jobs.find(({ id }) => id === one.id)
           const isNext = one.update(own && jobsAhead(jobs, own))
           // A job that arrived after the query may be ahead of this one. The database gives the turn to one of them.
-          if (!isNext || !own || !(await takeTurn(db, one.id))) continue
+          if (!isNext || !own || !(await takeTurn(db, one.id, timestamp(clock())))) continue
           // The next candidates of this list count the job as one that works.
           own.begun = true
           one.start()

@@ -89,8 +89,10 @@ export function createJobRecord(
       const planned = notes.length > 0 ? (await stored(read)).parts : null
       const parts = planned && { parts: notedParts(planned, notes) }
       const end = { ...ofCommand, ...parts }
+      const broken = end.error_code === null ? undefined : { message: end.error ?? '', code: end.error_code }
+      const known = { code: end.exit_code, at: now, notes, failure: broken }
       const stating = async (cancelled: boolean, found: unknown) =>
-        result({ row: { ...(await read()), ...parts }, code: end.exit_code, cancelled, at: now, notes, found })
+        result({ ...known, row: { ...(await read()), ...parts }, cancelled, found })
       if (left && left.lines.length > 0) await appendOnce(left.lines.join('\n'))
       const { statements, failure } = await stored(() => stating(false, left?.found))
       const failed = end.status === 'success' ? failure : undefined

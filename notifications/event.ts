@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { addEvent } from '../db/notifications/events.ts'
 import type { Statement } from '../db/libsql/database.ts'
+import { plainLine } from './plain.ts'
 
 /** Every event that people can be told of, by its severity. */
 export const SEVERITIES = {
@@ -28,20 +29,32 @@ export type EventName = keyof typeof SEVERITIES
 export const EVENT_NAMES = Object.keys(SEVERITIES) as [EventName, ...EventName[]]
 export const EventName = z.enum(EVENT_NAMES)
 
-/** The names that a channel may not show are those of the host: they are shortened before they are stored. */
-const Text = z.string()
-const Updates = z.object({ name: Text, upgrades: z.int(), security: z.int(), packages: z.array(Text) })
-/** `reason` is a French sentence of the service. `regressions` are French sentences, too. */
+/** Characters of one text of an event, and entries of one list. */
+const LONGEST = 300
+const MOST = 20
+
+/** A text of a host or a user, as it may be shown: on one line, without characters that change how others are read. */
+const Text = z.string().transform((text) => plainLine(text, LONGEST))
+const Texts = z.array(Text).transform((texts) => texts.slice(0, MOST))
+/** `upgrades` and `security` are all that can be installed; `packages` are the new ones, and `news` is how many there are. */
+const Updates = z.object({ name: Text, upgrades: z.int(), security: z.int(), news: z.int(), packages: Texts })
+/**
+ * The name of the host is empty, and so is that of an upgrade of all containers. `by` is null for a schedule. `reason` and
+ * `regressions` are French sentences of the service; `worse` is how many regressions there are.
+ */
 const Upgraded = z.object({
   job: Text,
   name: Text,
   by: Text.nullable(),
+  schedule: z.object({ run: Text, name: Text }).nullable(),
   outcome: Text,
+  code: z.int().nullable(),
   reason: Text.nullable(),
-  regressions: z.array(Text),
+  worse: z.int(),
+  regressions: Texts,
 })
 
-/** The facts of each event. The texts are made of them when a notice is sent. */
+/** The facts of each event. The texts are made of them when a notice is sent or shown. */
 export const DETAILS = {
   updates_available: Updates,
   security_updates_available: Updates,
@@ -50,7 +63,7 @@ export const DETAILS = {
   regressed: Upgraded,
   rolled_back: Upgraded,
   rollback_failed: Upgraded,
-  reboot_required: z.object({ name: Text, reasons: z.array(Text) }),
+  reboot_required: z.object({ name: Text, reasons: Texts }),
   /** `count`: how many times were missed; `due_at` is the newest of them. `reason` is a `MissedReason` of `schedules/`. */
   schedule_missed: z.object({ schedule: Text, name: Text, run: Text, due_at: Text, count: z.int(), reason: Text }),
   /** `reason` is a `StopReason` of `schedules/`; `targets` are those because of which it stopped. `wave` counts from 1. */
@@ -61,12 +74,13 @@ export const DETAILS = {
     wave: z.int().nullable(),
     waves: z.int(),
     reason: Text,
-    targets: z.array(Text),
+    targets: Texts,
   }),
-  check_failed: z.object({ name: Text, message: Text }),
+  /** `message` is a French sentence; null where the target did not answer. */
+  check_failed: z.object({ name: Text, message: Text.nullable() }),
   host_unreachable: z.object({ name: Text, message: Text }),
   sign_in_from_new_address: z.object({ username: Text, address: Text }),
-  settings_changed: z.object({ username: Text, keys: z.array(Text) }),
+  settings_changed: z.object({ username: Text, keys: Texts }),
   disk_low: z.object({ name: Text, message: Text }),
 } as const satisfies Record<EventName, z.ZodType>
 export type Details<name extends EventName> = z.infer<(typeof DETAILS)[name]>

@@ -6,15 +6,17 @@ export const MENU = [
   { page: 'dashboard', path: '/' },
   { page: 'updates', path: '/updates' },
   { page: 'containers', path: '/containers' },
+  { page: 'schedules', path: '/schedules' },
   { page: 'terminal', path: '/terminal' },
   { page: 'modules', path: '/modules' },
+  { page: 'notifications', path: '/notifications' },
   { page: 'settings', path: '/settings' },
   { page: 'logs', path: '/logs' },
   { page: 'audit', path: '/audit' },
 ] as const satisfies readonly { page: PageName; path: string }[]
 
 /** The pages that only administrators may see. */
-export const FOR_ADMINS: ReadonlySet<PageName> = new Set(['audit', 'logs', 'settings', 'terminal'])
+export const FOR_ADMINS: ReadonlySet<PageName> = new Set(['audit', 'logs', 'notifications', 'settings', 'terminal'])
 
 export function titleOf(page: PageName, words: Words): string {
   return words[page].title

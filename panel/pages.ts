@@ -1,5 +1,7 @@
 import {
+  Bell,
   Boxes,
+  CalendarClock,
   CircleUser,
   FileText,
   House,
@@ -31,7 +33,17 @@ export const PAGES: Readonly<Record<PageName, Page>> = {
   job: { Content: lazy(async () => (await import('./pages/job.page.tsx')).JobPage) },
   logs: { Content: lazy(async () => (await import('./pages/logs.page.tsx')).LogsPage), icon: FileText },
   modules: { Content: lazy(async () => (await import('./pages/modules.page.tsx')).ModulesPage), icon: Puzzle },
+  notifications: {
+    Content: lazy(async () => (await import('./pages/notifications.page.tsx')).NotificationsPage),
+    icon: Bell,
+  },
   run: { Content: lazy(async () => (await import('./pages/run.page.tsx')).RunPage) },
+  schedule: { Content: lazy(async () => (await import('./pages/schedule.page.tsx')).SchedulePage) },
+  scheduleRun: { Content: lazy(async () => (await import('./pages/schedule-run.page.tsx')).ScheduleRunPage) },
+  schedules: {
+    Content: lazy(async () => (await import('./pages/schedules.page.tsx')).SchedulesPage),
+    icon: CalendarClock,
+  },
   settings: { Content: lazy(async () => (await import('./pages/settings.page.tsx')).SettingsPage), icon: Settings },
   setup: { Content: lazy(async () => (await import('./pages/setup.page.tsx')).SetupPage) },
   signIn: { Content: SignInPage },

@@ -91,6 +91,13 @@ const Environment = z.object({
       'des origines (https://panel.example, sans barre oblique à la fin), séparées par des virgules',
     )
     .default([]),
+  PANEL_PUBLIC_URL: z
+    .string()
+    .refine(
+      (text) => /^https?:/.test(text) && origin.safeParse(text).success,
+      'l’origine du panneau (https://panel.example, sans barre oblique à la fin)',
+    )
+    .optional(),
   PANEL_ANONYMOUS_OUTPUT: onOff.default(true),
   PANEL_FORGE_URL: z
     .string()
@@ -151,6 +158,8 @@ export interface Config {
   terminalIdleMs: number
   isTrustedProxy(address: string): boolean
   origins: ReadonlySet<string>
+  /** The origin at which people open the panel, for links in messages. */
+  publicUrl: string | undefined
   anonymousOutput: boolean
   /** The forge from which modules are installed. */
   forge: { url: string; org: string; token: string | undefined } | undefined
@@ -219,6 +228,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     terminalIdleMs: env.PANEL_TERMINAL_IDLE_MINUTES * 60_000,
     isTrustedProxy: (address) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
     origins: new Set(env.PANEL_ORIGINS),
+    publicUrl: env.PANEL_PUBLIC_URL,
     anonymousOutput: env.PANEL_ANONYMOUS_OUTPUT,
     forge: forgeUrl && forgeOrg ? { url: forgeUrl, org: forgeOrg, token: env.PANEL_FORGE_TOKEN } : undefined,
     cveUrl: env.PANEL_CVE_URL,

@@ -25,6 +25,7 @@ import { joinedHeader } from './handshake.ts'
 import { readInput } from './input.ts'
 import { bodyOf, CachedJson, JsonStream } from './json-stream.ts'
 import { createLogSampler, type LogSampler } from './log-sampler.ts'
+import { apart, methodsByPath, pathsOf } from './paths.ts'
 import { requestContext } from './request-context.ts'
 
 /**
@@ -57,9 +58,9 @@ interface AppOptions {
  * Mounts the functions. Pages of the configured origins may call them. Each request passes these steps in order:
  * address limit, token, role, user limit, precondition, parameters and body, handler, response schema.
  *
- * There are two Hono apps, the service's own and one for modules, each with a second router for the methods of each
- * path. The own app comes first. When no function of it matches, its second router is asked: a known path is answered
- * with 405 and `Allow`, an unknown one goes to the modules' app, which does the same before it answers 404.
+ * There are two Hono apps, the service's own and one for modules and for addresses of the service that clash, each with a second
+ * router for the methods of each path. The own app comes first. When no function of it matches, the second routers are
+ * asked: a known path without this method is answered with 405 and `Allow`, every other one goes to the second app.
  */
 export function createApp(
   functions: readonly AnyFunction[],
@@ -87,25 +88,32 @@ export function createApp(
     return { app, paths }
   }
   // The module `backup` may have the path `/api/modules/backup/enable`, which `/api/modules/:id/enable` matches too.
-  // RegExpRouter, the faster one, refuses such pairs in one app; so modules have an app of their own, with TrieRouter.
-  const { app, paths } = mounted(functions, new Hono(), new RegExpRouter())
-  const added = mounted(more, new Hono({ router: new TrieRouter() }), new TrieRouter())
+  // RegExpRouter, the faster one, refuses such pairs in one app. Modules therefore have an app of their own, with TrieRouter;
+  // it begins with those functions of the service that would be such a pair.
+  const { plain, clashing } = apart(functions)
+  const { app, paths } = mounted(plain, new Hono(), new RegExpRouter())
+  const added = mounted([...clashing, ...more], new Hono({ router: new TrieRouter() }), new TrieRouter())
   const pageFunction = functions.find((fn) => fn.isNotFoundPage && isMounted(fn))
   // Without metrics: they would count the request under the page's address.
   const notFoundPage =
     pageFunction && pipeline(pageFunction, { ...services, metrics: undefined }, { refusals, logSampler }, strict)
   app.notFound((c) => {
     const [[own]] = paths.match('ALL', c.req.path)
-    if (!own) return added.app.fetch(c.req.raw, c.env)
-    return refuseUnmatched(c, fail('method_not_allowed'), [['allow', own[0]]])
+    const [[other]] = own ? [[own]] : added.paths.match('ALL', c.req.path)
+    // `PATCH /api/schedules/preview` is no request to `/api/schedules/:id`.
+    const isTaken = !own && (!other || takes(other[0], c.req.method))
+    if (isTaken) return added.app.fetch(c.req.raw, c.env)
+    return refuseUnmatched(c, fail('method_not_allowed'), [['allow', other?.[0] ?? '']])
   })
-  added.app.notFound((c) => {
-    const [[found]] = added.paths.match('ALL', c.req.path)
-    if (!found && notFoundPage && isNavigation(c)) return withStatus404(notFoundPage(c))
-    if (!found) return refuseUnmatched(c, fail('not_found'))
-    return refuseUnmatched(c, fail('method_not_allowed'), [['allow', found[0]]])
-  })
+  added.app.notFound((c) =>
+    notFoundPage && isNavigation(c) ? withStatus404(notFoundPage(c)) : refuseUnmatched(c, fail('not_found')),
+  )
   return withCors(services.config.origins, app)
+}
+
+/** Whether a function with one of these methods answers a request with this one. */
+function takes(methods: string, method: string): boolean {
+  return methods.split(', ').includes(method === 'HEAD' ? 'GET' : method)
 }
 
 /** Whether a browser navigates to this address. Requests under `/api` and `/ws` never count as navigation. */
@@ -254,16 +262,6 @@ function pipeline(
 /** Calls the handler. The casts are safe because the function's own schemas have just parsed the input. */
 function call(fn: AnyFunction, input: object, context: object): unknown {
   return fn.handler(input as never, context as never)
-}
-
-function methodsByPath(functions: readonly AnyFunction[]): Map<string, string[]> {
-  const paths = new Map<string, string[]>()
-  for (const fn of functions) for (const path of pathsOf(fn)) paths.set(path, [...(paths.get(path) ?? []), fn.method])
-  return paths
-}
-
-function pathsOf({ path, alsoAt = [] }: AnyFunction): string[] {
-  return [path, ...alsoAt]
 }
 
 /** How long a browser may cache a preflight response: Chromium's maximum. */

@@ -17,7 +17,7 @@ export const Wave = z.object({
 })
 export type Wave = z.infer<typeof Wave>
 
-/** What a schedule does, as it is stored with it and with each of its runs. */
+/** The work of a schedule, as it is stored with it and with each of its runs. */
 export const ScheduleSettings = z.object({
   /** A run starts nothing this many minutes after its time. */
   window_minutes: z.int().min(5).max(1_440),
@@ -41,15 +41,15 @@ export type MissedReason = z.infer<typeof MissedReason>
 
 /**
  * Why a run stopped: an upgrade made something worse, one failed, the schedule's creator may not start upgrades any more, the
- * host could not be reached, or it did not come back from its reboot.
+ * host could not be reached, or its reboot failed.
  */
 export const StopReason = z.enum(['regressed', 'failed', 'creator_kept_out', 'host_away', 'reboot_failed'])
 export type StopReason = z.infer<typeof StopReason>
 
 /**
  * A target of a wave in a run. `outcome` is null while it is not known: an `Outcome` of an upgrade, `checked` or
- * `check_failed` of a check, `impossible` where no plan could be made, `not_started` where the window closed or somebody
- * cancelled before. `reason` is a French sentence.
+ * `check_failed` of a check, `impossible` where no plan could be made, `skipped` for a stopped container or a tag that nobody
+ * has, `not_started` where the window closed, somebody cancelled, or the run stopped before. `reason` is a French sentence.
  */
 export const WaveJob = z.object({
   target: z.string(),
@@ -71,7 +71,10 @@ export const RunWave = z.object({
 })
 export type RunWave = z.infer<typeof RunWave>
 
-/** The reboot at the end of a run: the check that decides, and the job, where there is one. */
+/**
+ * The reboot at the end of a run: the check that decides, and the job, where there is one. `outcome`: `rebooted`,
+ * `not_required`, `skipped` after a failure, `not_started` where the window closed, `check_failed` or `failed`.
+ */
 export const RunReboot = z.object({
   check_id: z.string().nullable(),
   job_id: z.string().nullable(),
@@ -82,3 +85,11 @@ export type RunReboot = z.infer<typeof RunReboot>
 /** The progress of a run, as its row stores it. */
 export const RunProgress = z.object({ waves: z.array(RunWave), reboot: RunReboot.nullable() })
 export type RunProgress = z.infer<typeof RunProgress>
+
+/** The person who has paused all schedules, and the time. */
+export const PausedBy = z.object({ by: z.string(), at: z.string() })
+
+/** The name under which the address that a schedule pings is sealed. */
+export function pingSecret(schedule: string): string {
+  return `schedule_ping:${schedule}`
+}

@@ -3,6 +3,7 @@ import type { Database } from '../db/libsql/database.ts'
 import { createCheckChanges } from '../functions/checks/changes.ts'
 import { createSettings, ERRORS, type Services, type Settings } from '../functions/services.ts'
 import { type AnyJobKind, createJobs } from '../jobs/jobs.ts'
+import { createNotifier } from '../notifications/notifications.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Log } from '../platform/log.ts'
@@ -30,8 +31,10 @@ export interface Assembly {
     | 'hub'
     | 'jobs'
     | 'checkChanges'
+    | 'notifications'
     | 'settings'
     | 'sessions'
+    | 'secrets'
     | 'limiter'
     | 'config'
     | 'clock'
@@ -103,6 +106,8 @@ export async function assemble(
   opened.push(() => jobs.stop())
   const checkChanges = createCheckChanges({ db, hub, log })
   opened.push(() => checkChanges.stop())
+  const notifications = createNotifier({ db, secrets, clock, log, publicUrl: config.publicUrl, onDemand })
+  opened.push(() => notifications.stop())
   const limiter = createLimiter(db, clock)
   const boot = { id: randomUUID(), startedAt: timestamp(clock()), version: VERSION }
   const services = {
@@ -111,8 +116,10 @@ export async function assemble(
     hub,
     jobs,
     checkChanges,
+    notifications,
     settings,
     sessions,
+    secrets,
     limiter,
     config,
     clock,

@@ -53,9 +53,12 @@ export interface SettingsStore<key extends string, secret extends key> {
   /**
    * Changes all of the values or none, and returns the keys whose value changed. An empty secret means no change. The
    * audit entry is stored in the same transaction; `audit` builds it from the names of all changed settings and from
-   * the old and new values of plain ones.
+   * the old and new values of plain ones, and may add statements about the change.
    */
-  change(values: ValuesOf<key>, audit?: (details: Record<string, string>) => Statement): Promise<key[]>
+  change(
+    values: ValuesOf<key>,
+    audit?: (details: Record<string, string>, changed: readonly key[]) => Statement | Statement[],
+  ): Promise<key[]>
   /** Stores the first settings; returns false and changes nothing when `mark`, one of them, is set already. */
   writeFirst(mark: key, values: ValuesOf<key>, audit?: Statement): Promise<boolean>
   /** Stores values without calling the listeners. */
@@ -170,7 +173,7 @@ export function createSettingsStore<key extends string, secret extends key>(
         db,
         written,
         now(),
-        audit && changed.length > 0 ? [audit(detailsOf(stored, given, changed))] : [],
+        audit && changed.length > 0 ? [audit(detailsOf(stored, given, changed), changed)].flat() : [],
       )
       if (changed.length === 0) return []
       log.info({ changed }, 'settings changed')

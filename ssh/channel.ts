@@ -225,7 +225,12 @@ const MOST_WORDS = 1_000
  */
 export function succeeded({ code, stdout, stderr }: Output): string {
   if (code === 0) return stdout
+  throw commandFailure({ code, stderr })
+}
+
+/** Creates the SshError of a command that has failed, with the last line of its error output. */
+export function commandFailure({ code, stderr }: Pick<Output, 'code' | 'stderr'>): SshError {
   const words = stderr.trimEnd()
   const last = words.slice(words.lastIndexOf('\n') + 1).trim()
-  throw new SshError('lost', last.slice(0, MOST_WORDS) || `la commande s’est terminée avec le code ${code ?? '?'}`)
+  return new SshError('lost', last.slice(0, MOST_WORDS) || `la commande s’est terminée avec le code ${code ?? '?'}`)
 }

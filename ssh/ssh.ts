@@ -7,6 +7,7 @@
 
 export {
   AnswerTooLong,
+  commandFailure,
   type ExecOptions,
   type HostStream,
   type RunOptions,

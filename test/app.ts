@@ -10,6 +10,7 @@ import { AUDIT_ACTIONS, createSettings, ERRORS, type Services } from '../functio
 import { createJobs } from '../jobs/manager.ts'
 import { noDeployer } from '../modules/deploy/deployer.ts'
 import { startModules } from '../modules/modules.ts'
+import { createNotifier } from '../notifications/notifier.ts'
 import { createDocuments } from '../openapi/openapi.ts'
 import { type Config, readConfig } from '../platform/config.ts'
 import { createLog } from '../platform/log.ts'
@@ -120,6 +121,7 @@ export async function testApp(
     hub,
     jobs,
     checkChanges: createCheckChanges({ db, hub, log }),
+    notifications: createNotifier({ db, secrets, clock, log, publicUrl: config.publicUrl, onDemand: true }),
     deployer: noDeployer(),
     modules: await startModules({
       db,
@@ -133,6 +135,7 @@ export async function testApp(
     metrics: undefined,
     documents: createDocuments({ ...manifest, errors: ERRORS }, boot.version),
     sessions,
+    secrets,
     limiter: createLimiter(db, clock),
     config,
     clock,

@@ -21,6 +21,8 @@ for suite in "$@"; do
       need /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core
       # gpg signs a repository of the host under test.
       [ "$suite" = panel ] || for tool in debootstrap gpg gpg-agent; do need $tool $tool; done
+      # A real mail server, which takes the panel's mail, and openssl for its certificate.
+      [ "$suite" = panel ] || { need /usr/sbin/exim4 exim4-daemon-light && need openssl openssl; }
       ;;
     docker)
       need /usr/sbin/dockerd docker.io

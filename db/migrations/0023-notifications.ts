@@ -1,12 +1,13 @@
 /**
  * Events that people are told of, the notices that are made of them, and the delivery of each notice to each channel.
- * `details`, `settings` and `events` are JSON; `secrets` is sealed. An event without a notice waits until its run ends or
- * `closes_ms` has passed.
+ * `details`, `settings`, `chosen`, `events` and `last` are JSON; `secrets` is sealed. An event without a notice waits for its
+ * group to be closed. `closed_by` names the attempt that made the notice. `owner` names one attempt of a delivery, which
+ * alone may record how that went; `next_ms` is null once the delivery has ended.
  */
 export const sql = `
 CREATE TABLE notification_channels (
   id TEXT PRIMARY KEY,
-  name TEXT NOT NULL,
+  name TEXT NOT NULL UNIQUE,
   kind TEXT NOT NULL,
   settings TEXT NOT NULL,
   secrets TEXT NOT NULL,
@@ -22,7 +23,8 @@ CREATE TABLE notices (
   at TEXT NOT NULL,
   event TEXT NOT NULL,
   severity TEXT NOT NULL,
-  target TEXT
+  target TEXT,
+  closed_by TEXT UNIQUE
 );
 
 CREATE TABLE notification_events (

@@ -5,6 +5,12 @@
 import type { Statement } from '../libsql/database.ts'
 import { storedText } from '../libsql/text.ts'
 
+/**
+ * The run of events of checks of single targets, which end at any time. It never ends, so its notice is made some minutes
+ * after its first event: many containers that get the same updates are one notice.
+ */
+export const CHECKS_GROUP = 'checks'
+
 export interface NewEvent {
   key: string
   at: string

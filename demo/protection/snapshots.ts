@@ -2,8 +2,9 @@ import type { Place, Snapshot, State } from '../place.ts'
 import { settingsOf, thinVolumes } from './storage.ts'
 
 /** Returns what is on the disks of a container now. */
-export function stateOf({ upgradable, unfinished, broken, held, newer, disk, cached, services, damage }: Place): State {
-  return { upgradable, unfinished, broken, held, newer, disk, cached, services, damage }
+export function stateOf(place: Place): State {
+  const { upgradable, unfinished, broken, held, newer, disk, cached, services, damage, upgraders } = place
+  return { upgradable, unfinished, broken, held, newer, disk, cached, services, damage, upgraders }
 }
 
 /** Takes a snapshot of a container as it is now. */

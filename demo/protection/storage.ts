@@ -55,7 +55,7 @@ function storageOf(mount: string): Storage | undefined {
 
 /** Returns the settings of a container as `pct config` has them, without its snapshots. */
 export function settingsOf(place: Place): Record<string, string> {
-  const { name, os = BOOKWORM, lockedFor, template, mounts, snapshots = [] } = place
+  const { name, os = BOOKWORM, lockedFor, template, tags, mounts, snapshots = [] } = place
   const parent = snapshots.at(-1)?.name
   return {
     arch: 'amd64',
@@ -68,6 +68,7 @@ export function settingsOf(place: Place): Record<string, string> {
     ...(parent !== undefined && { parent }),
     ...(lockedFor !== undefined && { lock: lockedFor }),
     ...(template && { template: '1' }),
+    ...(tags !== undefined && { tags }),
   }
 }
 

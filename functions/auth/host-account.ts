@@ -53,6 +53,29 @@ export type Ended = 'gone' | 'name' | 'replaced' | 'locked' | 'expired'
 export async function recheckRights(services: Services, user: HostAccount, address: string): Promise<boolean | Ended> {
   if (!isAccountName(user.username)) return 'name'
   const account = await inspect(services, user.username, { withinMs: REFRESH_MS, shared: true })
+  return rightsBy(account, services, user, address)
+}
+
+/**
+ * Does the same for a user who is not there. Returns undefined, and changes nothing, where the host does not tell: no
+ * session hangs on it, so it can be asked again.
+ */
+export async function recheckAbsent(
+  services: Services,
+  user: HostAccount,
+  address: string,
+): Promise<boolean | Ended | undefined> {
+  if (!isAccountName(user.username)) return 'name'
+  const account = await inspect(services, user.username)
+  return account === 'unconfirmed' ? undefined : rightsBy(account, services, user, address)
+}
+
+async function rightsBy(
+  account: Awaited<ReturnType<typeof inspect>>,
+  services: Services,
+  user: HostAccount,
+  address: string,
+): Promise<boolean | Ended> {
   if (account === 'gone') return account
   const claims = user.own_word === 'administrator'
   let { kept_out, uid } = user

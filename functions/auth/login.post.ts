@@ -12,6 +12,7 @@ import { isAccountName, SshError } from '../../ssh/ssh.ts'
 import { defineFunction } from '../services.ts'
 import { refreshCookie } from './cookie.ts'
 import { resolveSignIn } from './host-account.ts'
+import { newAddressEvents } from './new-address.ts'
 import { BUSY_SECONDS, PASSWORD_LIMIT } from './proof.ts'
 
 export default defineFunction({
@@ -92,6 +93,7 @@ export default defineFunction({
     }
     const { id } = await saveUser(db, username, isAdmin, now, learnt)
     const { token, hash, expires } = await sessions.refreshToken(id)
+    const told = await newAddressEvents(db, { user: { id, username }, address: caller.address, at: now })
     const sid = await addSession(
       db,
       {
@@ -102,7 +104,7 @@ export default defineFunction({
         ip: caller.address,
       },
       now,
-      [auditEntry('login_success', { user: { id, username } })],
+      [auditEntry('login_success', { user: { id, username } }), ...told],
     )
     const access_token = await sessions.accessToken({ id, username, isAdmin, sid: String(sid) })
     header('set-cookie', refreshCookie(token, expires, caller))

@@ -5,10 +5,7 @@ import { Failure } from '../../runtime/errors.ts'
 import { defineTask, type Services } from '../services.ts'
 import { checkOf, uncheckedHost } from './check.ts'
 import { startCheck } from './check-job.ts'
-import { dueTargets } from './due.ts'
-
-/** The error codes of a job that the host was not asked to start, or could not start. */
-const AWAY = ['ssh_failed', 'ssh_incomplete', 'ssh_password_unreadable', 'job_not_started']
+import { AWAY, dueTargets } from './due.ts'
 
 /**
  * Starts the checks that are due: of changed targets at once, of all others some hours after their last check. The jobs

@@ -20,6 +20,7 @@ import { elevationOf } from '../elevation/installed-helper.ts'
 import { parseContainers } from '../hypervisor/pct.ts'
 import { parseTarget } from '../hypervisor/target.ts'
 import { readStorage } from '../protection/storage-facts.ts'
+import { checkEvents } from '../notifications/check-events.ts'
 import { fail, type Services } from '../services.ts'
 import { sudoFor } from '../updates/apt.ts'
 import { UPDATE_EVENT } from '../updates/upgrade.ts'
@@ -27,6 +28,7 @@ import { UNANSWERED } from './check.ts'
 import { readBlocks } from './check-blocks.ts'
 import { type Report, readReport } from './check-report.ts'
 import { type CheckScope, checkCommand, LANES } from './check-script.ts'
+import { AWAY } from './due.ts'
 import { withVulnerabilities } from './known-vulnerabilities.ts'
 import { MOST_PACKAGES } from './package-report.ts'
 
@@ -82,7 +84,8 @@ const MOST_IN_ALL = 10 * MOST_PACKAGES
  * Returns the statements that store a check's results: the listed containers, the findings of each target, and the
  * targets that did not respond.
  */
-async function resultStatements(target: string, mark: string, { db, row, cancelled }: EndedJob): Promise<Statement[]> {
+async function resultStatements(target: string, mark: string, ended: EndedJob): Promise<Statement[]> {
+  const { db, row, cancelled, failure } = ended
   let containers: Awaited<ReturnType<typeof parseContainers>> | undefined
   const reports = new Map<string, Report>()
   const templates: Statement[] = []
@@ -110,7 +113,8 @@ async function resultStatements(target: string, mark: string, { db, row, cancell
 
   const at = row.started_at
   const findings: Statement[] = []
-  for (const [name, { summary, packages, refreshed, standing }] of await withVulnerabilities(db, reports)) {
+  const found = await withVulnerabilities(db, reports)
+  for (const [name, { summary, packages, refreshed, standing }] of found) {
     // A target may have megabytes of packages.
     await nextTurn()
     const stored = { summary: JSON.stringify(summary), packages: JSON.stringify(packages) }
@@ -122,10 +126,14 @@ async function resultStatements(target: string, mark: string, { db, row, cancell
   const missing = (await coveredTargets(db, target, containers)).filter((name) => !reports.has(name))
   // A cancelled check may not have reached them: that says nothing against their former results.
   const silent = cancelled ? [] : missing
+  const isAway = failure !== undefined && AWAY.includes(failure.code)
+  const names = new Map(containers?.map(({ vmid, name }) => [`lxc:${vmid}`, name]))
   return [
     ...list,
     ...templates,
     ...storage,
+    // They compare with the former findings.
+    ...(await checkEvents(ended, { target, found, silent, names, isAway })),
     ...findings,
     ...silent.map((name) => markUnanswered(row, name)),
     ...(missing.length > 0 ? [noteParts(row, missing.map(unansweredPart))] : []),

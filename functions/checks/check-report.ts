@@ -8,7 +8,7 @@ import { type PackageUpdate, Summary } from './check.ts'
 import { codeOf, partsOf } from './check-blocks.ts'
 import { endOfLifeOf } from './end-of-life.ts'
 import { countsOf, packagesOf, type ReportedPackages } from './package-report.ts'
-import { conffileFindings, diskFindings, mountFindings, sizesOf } from './system-findings.ts'
+import { conffileFindings, diskFindings, mountFindings, otherUpgraderFindings, sizesOf } from './system-findings.ts'
 
 /** The result of inspecting one target. */
 export interface Report extends ReportedPackages {
@@ -72,6 +72,7 @@ export async function readReport(lines: readonly string[], place: 'host' | 'cont
   findings.push(...packageFindings(packages, section('held')).filter(({ code }) => !isBroken || code === 'held'))
   if (reboot.required) findings.push(findingOf('reboot_required'))
   if (services.length > 0) findings.push(findingOf('services_outdated'))
+  findings.push(...otherUpgraderFindings(section('upgraders')))
 
   const found = {
     manager,

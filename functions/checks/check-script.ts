@@ -5,6 +5,7 @@ import { SERVICES } from '../restarts/services-script.ts'
 import { STANDING } from '../restarts/standing-script.ts'
 import { CHANGED_CONFFILES } from '../updates/fetch-script.ts'
 import { LOCKED } from '../updates/lock-script.ts'
+import { UPGRADERS } from './upgraders-script.ts'
 
 /*
  * The shell side of a check and the format of its output. An inspection prints sections: a word at the beginning of a
@@ -143,6 +144,7 @@ eval "$(apt-config shell archives Dir::Cache::archives/d 2>/dev/null)"
   uname -r
   for kernel in /boot/vmlinuz-*; do [ ! -e "$kernel" ] || printf '%s\\n' "\${kernel#/boot/vmlinuz-}"; done
 } | head -n 100 | section kernels
+${UPGRADERS.trim()}
 ${SERVICES.trim()}
 echo end
 `

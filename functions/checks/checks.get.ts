@@ -2,8 +2,10 @@ import * as z from 'zod'
 import { checksRevision } from '../../db/check-schedule.ts'
 import { readChecks, upgradesOfAll } from '../../db/checks.ts'
 import type { Database } from '../../db/libsql/database.ts'
+import { readPause } from '../../db/schedules/schedules.ts'
 import { READS } from '../../runtime/function.ts'
 import { CachedJson } from '../../runtime/json-stream.ts'
+import { PausedBy } from '../../schedules/schedules.ts'
 import { readStanding } from '../restarts/standing.ts'
 import { defineFunction } from '../services.ts'
 import { vulnerabilityState } from '../vulnerabilities/vulnerabilities.ts'
@@ -16,6 +18,7 @@ const Answer = z.object({
   checks: z.array(CheckSummary),
   automatic: z.boolean(),
   vulnerabilities: z.object({ cve: Lists.nullable(), kev: Lists.nullable() }),
+  schedules_paused: PausedBy.nullable(),
 })
 
 /** The states depend on the time in hours and days, so an answer may be so old. */
@@ -32,7 +35,7 @@ export default defineFunction({
   path: '/api/updates/checks',
   summary: 'The results of the last checks',
   description:
-    'Returns the stored results of the host and then of each container in the last list, without the packages, also while the host is unreachable. A result from before an upgrade, or of a target whose repeated check got no answer, is `unknown`. Lists older than a day are never `up_to_date`. `automatic` says whether checks start by themselves. `vulnerabilities` has the age of the lists of vulnerabilities and of known exploited ones, null where no source is set.',
+    'Returns the stored results of the host and then of each container in the last list, without the packages, also while the host is unreachable. A result from before an upgrade, or of a target whose repeated check got no answer, is `unknown`. Lists older than a day are never `up_to_date`. `automatic` says whether checks start by themselves. `vulnerabilities` has the age of the lists of vulnerabilities and of known exploited ones, null where no source is set. `schedules_paused` tells who has paused all schedules, and when.',
   auth: 'user',
   rateLimit: READS,
   response: Answer,
@@ -41,6 +44,7 @@ export default defineFunction({
       checks: [EXAMPLE_CHECK],
       automatic: true,
       vulnerabilities: { cve: { at: '2026-03-01T12:00:00.000Z', error: null }, kev: null },
+      schedules_paused: null,
     },
   },
 
@@ -54,9 +58,7 @@ export default defineFunction({
     const key = JSON.stringify([revision, Math.floor(now.getTime() / ANSWER_MS), automatic, vulnerabilities])
     const known = last.get(db)
     if (known?.key === key) return known.answer
-    const answer = checksAt(db, now).then(
-      (checks) => new CachedJson(Answer.parse({ checks, automatic, vulnerabilities })),
-    )
+    const answer = answerAt(db, now, { automatic, vulnerabilities })
     last.set(db, { key, answer })
     // The next request tries again.
     answer.catch(() => {
@@ -65,6 +67,16 @@ export default defineFunction({
     return answer
   },
 })
+
+/** Both switches of the schedules raise the revision, so an answer is never older than they are. */
+async function answerAt(
+  db: Database,
+  now: Date,
+  rest: Pick<z.infer<typeof Answer>, 'automatic' | 'vulnerabilities'>,
+): Promise<CachedJson> {
+  const schedules_paused = (await readPause(db)) ?? null
+  return new CachedJson(Answer.parse({ checks: await checksAt(db, now), ...rest, schedules_paused }))
+}
 
 /** Returns the checks of all targets as they stand at `now`, the host first. */
 async function checksAt(db: Database, now: Date): Promise<CheckSummary[]> {

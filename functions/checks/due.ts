@@ -22,6 +22,9 @@ const MOST_STARTS = 3
 /** The clocks of two instances may differ by less than this. */
 const SKEW_MS = 5 * MINUTE
 
+/** The error codes of a job that the host was not asked to start, or could not start. */
+export const AWAY: readonly string[] = ['ssh_failed', 'ssh_incomplete', 'ssh_password_unreadable', 'job_not_started']
+
 /** The facts that decide. `attempts` has the time of each target’s last check, with or without a result. */
 export interface CheckSituation {
   checks: readonly DueCheck[]

@@ -20,6 +20,7 @@ const MESSAGES = {
   lift_hold: 'Libération des paquets lancée.',
   clean_cache: 'Nettoyage du cache lancé.',
   start_container: 'Démarrage du conteneur lancé.',
+  disable_auto_upgrades: 'Désactivation des mises à jour automatiques lancée.',
 } as const satisfies Record<z.infer<typeof ACTIONS>, string>
 
 export default defineFunction({
@@ -27,7 +28,7 @@ export default defineFunction({
   path: '/api/updates/remedies',
   summary: 'Apply the remedy of a finding',
   description:
-    'Starts a job with the remedy that a finding of the target’s last check names. A client follows it like an upgrade. `retry_check` starts a check, or returns the one that runs already. `repair_dpkg` completes an interrupted run of dpkg, and removes packages with unmet dependencies where nothing else helps and the finding says so. `allow_release_change` accepts that a repository calls itself otherwise: `repository`, as a `repository_changed` finding names it, or every repository with such a finding. `lift_hold` lifts the hold of `packages`, or of every held package of the check. `clean_cache` removes the package files that apt has downloaded. `start_container` starts a stopped container, the only remedy of one.',
+    'Starts a job with the remedy that a finding of the target’s last check names. A client follows it like an upgrade. `retry_check` starts a check, or returns the one that runs already. `repair_dpkg` completes an interrupted run of dpkg, and removes packages with unmet dependencies where nothing else helps and the finding says so. `allow_release_change` accepts that a repository calls itself otherwise: `repository`, as a `repository_changed` finding names it, or every repository with such a finding. `lift_hold` lifts the hold of `packages`, or of every held package of the check. `clean_cache` removes the package files that apt has downloaded. `disable_auto_upgrades` writes a file of apt’s configuration that turns unattended-upgrades off. `start_container` starts a stopped container, the only remedy of one.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['remedy_start'],

@@ -9,12 +9,18 @@ import { fail } from '../services.ts'
 import { LIST_UNFINISHED, parseUnfinished } from '../updates/apt.ts'
 import { asRoot, inTarget } from '../updates/in-target.ts'
 import { queueOf, UPDATE_EVENT } from '../updates/upgrade.ts'
-import { ALLOW, CLEAN, HOLD, REPAIR, UNHOLD } from './remedy-scripts.ts'
+import { ALLOW, CLEAN, HOLD, MANUAL, REPAIR, UNHOLD } from './remedy-scripts.ts'
 
 /** The remedies that run as a job of their own, and the holds that a person sets or lifts without a finding. */
 const JobAction = z.enum([
-  ...RemedyAction.extract(['repair_dpkg', 'allow_release_change', 'lift_hold', 'clean_cache', 'start_container'])
-    .options,
+  ...RemedyAction.extract([
+    'repair_dpkg',
+    'allow_release_change',
+    'lift_hold',
+    'clean_cache',
+    'start_container',
+    'disable_auto_upgrades',
+  ]).options,
   'hold',
   'unhold',
 ])
@@ -29,9 +35,13 @@ const SCRIPTS: Record<Exclude<JobAction, 'start_container'>, { verb: string; tex
   allow_release_change: { verb: 'allow', text: ALLOW },
   lift_hold: { verb: 'unhold', text: UNHOLD },
   clean_cache: { verb: 'clean', text: CLEAN },
+  disable_auto_upgrades: { verb: 'manual', text: MANUAL },
   hold: { verb: 'hold', text: HOLD },
   unhold: { verb: 'unhold', text: UNHOLD },
 }
+
+/** Actions without dpkg, which therefore leave nothing unfinished. */
+const NOT_DPKG: ReadonlySet<JobAction> = new Set(['start_container', 'clean_cache', 'disable_auto_upgrades'])
 
 /** The job that applies the remedy of a finding. */
 export const remedyJob = defineJob({
@@ -53,7 +63,7 @@ export const remedyJob = defineJob({
 
   async leftovers({ target: text, action }, host, { ending }) {
     if (ending === 'lost') return undefined
-    if (action === 'start_container' || action === 'clean_cache') return []
+    if (NOT_DPKG.has(action)) return []
     const target = parseTarget(text)
     const { code, stdout } =
       target?.kind === 'container'

@@ -183,3 +183,41 @@ $sudo apt-get clean </dev/null || code=$?
 free after
 exit "$code"
 `
+
+/** The file that `MANUAL` writes; apt reads it after those of Debian. */
+const MANUAL_FILE = '/etc/apt/apt.conf.d/99ops-panel-no-auto-upgrades'
+
+/**
+ * `MANUAL <sudo>`: unattended-upgrades no longer upgrades by itself; apt goes on refreshing its lists. It writes a file
+ * of its own, whose removal undoes that. Where the sudo rule names apt-get alone, a hook of a refresh without sources
+ * writes it, as in `UNHOLD`. Exits with 0 when apt's configuration says so afterwards: another file may come later.
+ */
+export const MANUAL = `
+sudo=$1${QUIETLY}
+unset APT_CONFIG
+file=${MANUAL_FILE}
+write='umask 022
+mkdir -p /etc/apt/apt.conf.d && new=$(mktemp /etc/apt/apt.conf.d/.ops-panel-XXXXXXXX) || exit 1
+printf "%s\\n" "// ops-panel: unattended-upgrades does not upgrade by itself. Without this file it may do so again." \\
+  "APT::Periodic::Unattended-Upgrade \\"0\\";" >"$new" && chmod 644 "$new" && mv -f "$new" ${MANUAL_FILE} && exit 0
+rm -f "$new"
+exit 1'
+if [ -z "$sudo" ]; then
+  sh -c "$write" </dev/null
+else
+  $sudo apt-get -o Debug::NoLocking=1 -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=/dev/null \\
+    -o APT::Get::List-Cleanup=0 -o "APT::Update::Pre-Invoke::=( $write ) 2>&1; exit 1" update </dev/null 2>&1 |
+    grep -a -v -e '^E: Problem executing scripts' -e '^E: Sub-process returned' -e '^Reading package lists'
+fi
+interval=0
+eval "$(apt-config shell interval APT::Periodic::Unattended-Upgrade 2>/dev/null)"
+case $interval in
+  '' | 0 | 0[smhd])
+    echo "unattended-upgrades no longer upgrades by itself. To undo that, remove $file"
+    exit 0
+    ;;
+esac
+[ ! -e "$file" ] || echo "$file is there, but apt reads another file after it."
+echo 'unattended-upgrades still upgrades by itself.'
+exit 1
+`

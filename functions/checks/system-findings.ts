@@ -105,6 +105,31 @@ export function conffileFindings(lines: readonly string[]): Finding[] {
   return [findingOf('conffile_changed', { packages, message })]
 }
 
+/** A line of cron that upgrades: `cron <tool> <line> <file>`. A target may print anything, so only these files pass. */
+const CRON_LINE =
+  /^cron (apt|unattended|lxcs) ([1-9]\d{0,4}) (\/etc\/crontab|\/etc\/cron\.d\/[\w-]{1,100}|\/var\/spool\/cron\/crontabs\/root)$/
+const CRON_TOOLS: Readonly<Record<string, string>> = {
+  apt: 'apt',
+  unattended: 'unattended-upgrade',
+  lxcs: 'update-lxcs',
+}
+
+/** Tells what else upgrades a target, from the lines of `UPGRADERS` (upgraders-script.ts). */
+export function otherUpgraderFindings(lines: readonly string[]): Finding[] {
+  const told = lines.slice(0, 30)
+  const places = told.flatMap((line) => {
+    const [, tool = '', number = '', file = ''] = CRON_LINE.exec(line) ?? []
+    return file === '' ? [] : [`ligne ${number} de ${file} (${CRON_TOOLS[tool] ?? tool})`]
+  })
+  const more = places.length > NAMED ? ` et ${places.length - NAMED} autres` : ''
+  const named = `${places.slice(0, NAMED).join(', ')}${more}`
+  const byCron = `Cron lance des mises à jour sans instantané et à côté des plans : ${named}.`
+  return [
+    ...(told.includes('unattended') ? [findingOf('other_upgrader')] : []),
+    ...(places.length > 0 ? [findingOf('other_upgrader', { message: byCron, remedy: REMEDIES.TERMINAL })] : []),
+  ]
+}
+
 /** Names the packages that a selection asked for and apt leaves out. */
 export function leftOutFindings(packages: readonly string[]): Finding[] {
   if (packages.length === 0) return []

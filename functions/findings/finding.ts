@@ -29,6 +29,7 @@ export const FindingCode = z.enum([
   'services_outdated',
   'end_of_life',
   'application_update',
+  'other_upgrader',
 ])
 
 export const RemedyAction = z.enum([
@@ -38,6 +39,7 @@ export const RemedyAction = z.enum([
   'lift_hold',
   'clean_cache',
   'start_container',
+  'disable_auto_upgrades',
   'review_conffile',
   'open_terminal',
 ])
@@ -77,6 +79,7 @@ const ALLOW = { action: 'allow_release_change', label: 'Accepter le changement' 
 const LIFT = { action: 'lift_hold', label: 'Libérer' } as const
 const CLEAN = { action: 'clean_cache', label: 'Vider le cache' } as const
 const START = { action: 'start_container', label: 'Démarrer' } as const
+const DISABLE = { action: 'disable_auto_upgrades', label: 'Désactiver' } as const
 const REVIEW = { action: 'review_conffile', label: 'Examiner le fichier' } as const
 const TERMINAL = { action: 'open_terminal', label: 'Ouvrir un terminal' } as const
 
@@ -125,6 +128,11 @@ const FINDINGS = {
   services_outdated: ['info', 'Des services utilisent encore des fichiers remplacés par une mise à jour.', null],
   end_of_life: ['warning', 'Cette distribution ne reçoit plus de corrections de sécurité.', null],
   application_update: ['info', 'Une version plus récente du panneau est proposée.', null],
+  other_upgrader: [
+    'info',
+    'unattended-upgrades installe des mises à jour de lui-même, sans instantané et à côté des plans.',
+    DISABLE,
+  ],
 } as const satisfies Partial<Record<Finding['code'], readonly [Finding['severity'], string, Finding['remedy']]>>
 
 /** Remedies that a finding may have instead of that of its code. */

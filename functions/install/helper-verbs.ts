@@ -1,6 +1,6 @@
 import { quote, script } from '../../ssh/ssh.ts'
 import { INSPECTION } from '../checks/check-script.ts'
-import { ALLOW, CLEAN, HOLD, REPAIR, UNHOLD } from '../checks/remedy-scripts.ts'
+import { ALLOW, CLEAN, HOLD, MANUAL, REPAIR, UNHOLD } from '../checks/remedy-scripts.ts'
 import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
 import { LIST_UNFINISHED, LIST_UPGRADABLE, STEPS } from '../updates/apt.ts'
 import { COMPARE } from '../plans/conffile-scripts.ts'
@@ -20,6 +20,7 @@ const allow = quote(script(ALLOW, 'ops-panel-allow', ''))
 const hold = quote(script(HOLD, 'ops-panel-hold', ''))
 const unhold = quote(script(UNHOLD, 'ops-panel-unhold', ''))
 const clean = quote(script(CLEAN, 'ops-panel-clean', ''))
+const manual = quote(script(MANUAL, 'ops-panel-manual', ''))
 const plan = quote(script(PLAN, 'ops-panel-plan'))
 const planned = quote(script(PLANNED, 'ops-panel-planned', ''))
 const compare = quote(script(COMPARE, 'ops-panel-compare', 'public'))
@@ -55,7 +56,7 @@ case $verb:$# in
   status:2 | start:2 | stop:2 | shutdown:2 | reboot:2 | packages:2 | unfinished:2)
     is_container "$2" || refuse 'this is not the number of a container'
     ;;
-  upgrade:2 | refresh:2 | look:2 | clean:2)
+  upgrade:2 | refresh:2 | look:2 | clean:2 | manual:2)
     is_place "$2" || refuse 'this is neither host nor the number of a container'
     ;;
   repair:[2-9] | repair:[1-9][0-9] | repair:[1-9][0-9][0-9] | \\
@@ -140,6 +141,7 @@ case $verb in
   hold) work together $inside ${hold} "$@" ;;
   unhold) work together $inside ${unhold} "$@" ;;
   clean) work together $inside ${clean} ;;
+  manual) work together $inside ${manual} ;;
   restart) work together $inside ${restart} "$@" ;;
   look) work together timeout -k 5 115 $inside ${look} ;;
   start | stop | shutdown | reboot) work together ${CONTAINER_TOOL} "$verb" "$place" ;;

@@ -48,6 +48,7 @@ export const HOST_HELPER_PROGRAM = `#!/usr/bin/env -S -i --default-signal SUDO_U
 #   ops-panel-host hold host|<id> <package>...              hold these packages, so that no upgrade changes them
 #   ops-panel-host unhold host|<id> <package>...            lift the hold of these packages
 #   ops-panel-host clean host|<id>                          remove the package files that apt has downloaded
+#   ops-panel-host manual host|<id>                         keep unattended-upgrades from upgrading by itself
 #   ops-panel-host restart host|<id> <service>...           restart these services of systemd, but none of those that others depend on
 #   ops-panel-host reboot-host                              reboot this host
 #   ops-panel-host flags <id>                               the lines template and lock of its configuration

@@ -1,39 +1,12 @@
-import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
-import { readCheck, readCheckedPackages, upgradesOfAll } from '../../db/checks.ts'
-import { addPlan, removeExpiredPlans } from '../../db/plans.ts'
-import { timestamp } from '../../platform/clock.ts'
 import { WRITES } from '../../runtime/function.ts'
-import { succeeded } from '../../ssh/ssh.ts'
+import { commandFailure } from '../../ssh/ssh.ts'
 import { requireWorker, WORKER_ERRORS } from '../auth/job-owner.ts'
-import { checkOf } from '../checks/check.ts'
-import { findingOf } from '../findings/finding.ts'
 import { parseTarget, shortened, Target } from '../hypervisor/target.ts'
-import { readStanding, standingAt } from '../restarts/standing.ts'
 import { defineFunction } from '../services.ts'
-import {
-  EXAMPLE_PLAN,
-  LASTS_MS,
-  LeftAlone,
-  MOST_NAMES,
-  NAMES_LENGTH,
-  NONE_LEFT,
-  PackageName,
-  Plan,
-  planHash,
-  planLines,
-  PlanSelection,
-  storedFindings,
-} from './plan.ts'
+import { EXAMPLE_PLAN, MOST_NAMES, NAMES_LENGTH, PackageName, Plan, PlanSelection } from './plan.ts'
 import { planAnswer } from './plan-answer.ts'
-import { leftAlone, listedOf, planFindings, withKnownVulnerabilities } from './plan-findings.ts'
-import { readPlanReport } from './plan-report.ts'
-import { inSlot, simulate } from './simulation.ts'
-
-/** Expired plans can be read for this long. */
-const KEPT_MS = 24 * 60 * 60_000
-
-const UNREADABLE = 'Le plan n’a pas pu être lu : cette cible n’a pas apt, ou sa réponse n’est pas celle attendue.'
+import { makePlan } from './plan-making.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -80,45 +53,13 @@ export default defineFunction({
     if (packages?.length === 0) throw fail('plan_empty', { more: { findings: [] } })
     const selection = { only: asked.only, packages, exclude, allow_remove: asked.allow_remove }
 
-    const kind = parsed.kind
-    const place = kind === 'host' ? 'host' : parsed.id
-    const output = await inSlot(db, { user: user.id, target, signal }, () => simulate(host, place, selection, user.id))
-    const row = await readCheck(db, target)
-    const check = row && checkOf(row, await upgradesOfAll(db), clock())
-    const report = await readPlanReport(output.stdout)
-    if (!report) {
-      const asleep = check?.findings.find(({ code }) => code === 'container_stopped' || code === 'container_template')
-      if (output.code !== 0 && !asleep) succeeded(output)
-      const finding = asleep ?? findingOf('manager_missing', { message: UNREADABLE })
-      throw fail('plan_impossible', { more: { findings: [{ ...finding, severity: 'blocking' }] } })
+    const place = parsed.kind === 'host' ? 'host' : parsed.id
+    const making = await makePlan({ db, host, clock }, { target, place, selection, user, signal })
+    if (making.kind === 'failed') throw commandFailure(making.output)
+    if (making.kind !== 'made') {
+      const { kind, findings } = making
+      throw fail(kind === 'empty' ? 'plan_empty' : 'plan_impossible', { more: { findings } })
     }
-    const standing = standingAt(await readStanding(db), kind === 'host' ? 'host' : `lxc:${Number(parsed.id)}`)
-    const findings = planFindings(report, check, exclude, standing)
-    if (findings.some(({ severity }) => severity === 'blocking')) throw fail('plan_impossible', { more: { findings } })
-    if (report.actions.length === 0) throw fail('plan_empty', { more: { findings } })
-
-    const listed = await listedOf(await readCheckedPackages(db, target))
-    const actions = withKnownVulnerabilities(report.actions, listed)
-    const left = listed ? leftAlone(listed, actions) : LeftAlone.parse(check?.counts ?? NONE_LEFT)
-    const now = clock()
-    const { download_bytes, disk_bytes } = report
-    const plan = {
-      id: randomBytes(12).toString('hex'),
-      target,
-      hash: planHash(planLines(actions)),
-      made_at: timestamp(now),
-      made_by: user.username,
-      expires_at: timestamp(new Date(now.getTime() + LASTS_MS)),
-      selection: JSON.stringify(selection),
-      actions: JSON.stringify(actions),
-      download_bytes,
-      disk_bytes,
-      findings: storedFindings(findings, left),
-      conffiles: JSON.stringify(report.conffiles),
-      job_id: null,
-    }
-    await addPlan(db, plan)
-    await removeExpiredPlans(db, timestamp(new Date(now.getTime() - KEPT_MS)))
-    return planAnswer(db, user, plan, now)
+    return planAnswer(db, user, making.plan, clock())
   },
 })

@@ -183,7 +183,8 @@ export function outcomeOfRun(
   return data ?? 'failed'
 }
 
-function regressionsOf(worse: readonly Change[]): Regression[] {
+/** Returns what an upgrade has made worse, in French sentences; of very many only the first. */
+export function regressionsOf(worse: readonly Change[]): Regression[] {
   return worse.slice(0, MOST_REGRESSIONS).flatMap(([kind, name, before, after]) => {
     const { data } = Kind.safeParse(kind)
     return data ? [{ kind: data, name: cut(name), message: sentence(data, cut(name), before, after) }] : []

@@ -23,6 +23,7 @@ import { endStatements } from '../protection/run-audit.ts'
 import { readNotes } from '../protection/run-notes.ts'
 import { outcomeOfRun, runStatements } from '../protection/run-record.ts'
 import { type FoundBackup, leftBackup } from './left-backup.ts'
+import { endEvents } from './upgrade-events.ts'
 
 /**
  * The snapshot or backup `name` of the upgrade `of`. `archived` is what the backup is of, and `agreed` are the mount points
@@ -92,7 +93,8 @@ export const rollbackJob = defineJob<Args, HypervisorSettings>({
     const statements = runStatements(run, { ...ended, found: undefined }, { outcome, report })
     const decided = outcome === 'rolled_back' ? [decide(args.of, { by: null, at: ended.at, job: ended.row })] : []
     const audited = await endStatements(ended, { outcome, regressions: 0, snapshot: args.name })
-    return { statements: [...statements, ...decided, ...audited], ...(failure && { failure }) }
+    const told = await endEvents(ended, { outcome, message: failure?.message, report })
+    return { statements: [...statements, ...decided, ...audited, ...told], ...(failure && { failure }) }
   },
 })
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { PlanNotCurrent } from '../../db/job-start.ts'
 import { JobId } from '../../jobs/jobs.ts'
+import type { AuditNote } from '../../runtime/context.ts'
 import { WRITES } from '../../runtime/function.ts'
 import { requireWorker, WORKER_ERRORS } from '../auth/job-owner.ts'
 import { Target } from '../hypervisor/target.ts'
@@ -8,10 +9,8 @@ import { defineFunction } from '../services.ts'
 import { queueOf } from '../updates/upgrade.ts'
 import { PlanId } from '../plans/plan.ts'
 import { EXAMPLE_RUN, MOST_PLANS, newRunId, RunId } from '../plans/run.ts'
-import { plannedArgs, usablePlans } from '../plans/usable-plans.ts'
-import { readPolicies } from '../protection/policies.ts'
-import { latenessIn, readStanding } from '../restarts/standing.ts'
-import { upgradeJob } from './upgrade-job.ts'
+import { usablePlans } from '../plans/usable-plans.ts'
+import { startPlannedRun } from './planned-run.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -46,24 +45,9 @@ export default defineFunction({
     if (new Set(places).size < places.length) throw fail('target_repeated')
 
     const run_id = newRunId()
-    const policies = await readPolicies(db)
-    const lateness = latenessIn(await readStanding(db))
-    const protection = (target: string) =>
-      target === 'host' ? {} : { protection: policies.own.get(target) ?? policies.default }
-    const requests = plans.map((plan) => ({
-      kind: upgradeJob.kind,
-      args: { ...plannedArgs(plan), ...protection(plan.target) },
-      target: plan.target,
-      startedBy: user.id,
-      plan: plan.id,
-      late: lateness(plan.target),
-      announce: (id: string) =>
-        auditEntry('update_start', {
-          target: plan.target,
-          details: { job_id: id, run: run_id, plan: plan.id, hash: plan.hash },
-        }),
-    }))
-    const started = await jobs.startRun(run_id, requests).catch(async (error: unknown) => {
+    const entry = (note: AuditNote) => auditEntry('update_start', note)
+    const run = { id: run_id, plans, startedBy: user.id, entry }
+    const started = await startPlannedRun({ db, jobs }, run).catch(async (error: unknown) => {
       // Another request was faster.
       if (error instanceof PlanNotCurrent) await usablePlans(db, ids, clock())
       throw error

@@ -34,6 +34,7 @@ import { fail } from '../services.ts'
 import { leftoversOf, queueOf, UPDATE_EVENT, upgradeOf } from '../updates/upgrade.ts'
 import { warningStatements } from '../updates/upgrade-warnings.ts'
 import { leftBackup } from './left-backup.ts'
+import { endEvents } from './upgrade-events.ts'
 
 /** The plan that a job carries out; without one, it refreshes the lists and upgrades everything. */
 const Planned = z.object({
@@ -118,7 +119,8 @@ export const upgradeJob = defineJob<Args, HypervisorSettings>({
       regressions: report.worse.length,
       snapshot: report.snapshot?.name,
     })
-    return { statements: [...statements, ...record, ...audited], ...(end && { failure: end }) }
+    const told = await endEvents(ended, { outcome, message: end?.message, report })
+    return { statements: [...statements, ...record, ...audited, ...told], ...(end && { failure: end }) }
   },
 })
 

@@ -2,6 +2,7 @@ import { atConsole } from '../../runtime/audit.ts'
 import { CommandError, defineCommand } from '../../runtime/command.ts'
 import { speakFrench } from '../../runtime/input.ts'
 import { auditStatement, createSettings, SETTINGS } from '../services.ts'
+import { changeEvent } from './change-event.ts'
 import { given, SettingsChange } from './fields.ts'
 
 /**
@@ -32,9 +33,10 @@ export default defineCommand({
     if (!parsed.success)
       throw new CommandError(`${name} : ${parsed.error.issues.map(({ message }) => message).join(' ; ')}`)
     const settings = createSettings(context)
-    const changed = await settings.change(given(parsed.data), (details) =>
+    const changed = await settings.change(given(parsed.data), (details, keys) => [
       auditStatement(context, atConsole(context.operator), 'settings_changed', { details }),
-    )
+      changeEvent(context, { username: context.operator, keys }),
+    ])
     if (changed.length === 0) return 'Rien n’a changé.'
     const lines = [
       `Enregistré : ${changed.join(', ')}. Un service en marche en tient compte dès sa prochaine commande.`,

@@ -3,6 +3,7 @@ import { WRITES } from '../../runtime/function.ts'
 import { CurrentPassword, PROOF_ERRORS, prove } from '../auth/proof.ts'
 import { defineFunction } from '../services.ts'
 import { demandsOf } from './agreement.ts'
+import { changeEvent } from './change-event.ts'
 import { given, SettingsChange } from './fields.ts'
 
 export default defineFunction({
@@ -27,12 +28,15 @@ export default defineFunction({
   errors: ['host_key_required', 'hypervisor_token_required', ...PROOF_ERRORS],
 
   async handler({ body: { current_password, ...body } }, context) {
-    const { settings, auditEntry, fail } = context
+    const { settings, user, auditEntry, fail } = context
     const change = given(body)
     const { missing, proof } = demandsOf(change, await settings.show())
     if (missing) throw fail(missing)
     if (proof) await prove(current_password, context)
-    const changed = await settings.change(change, (details) => auditEntry('settings_changed', { details }))
+    const changed = await settings.change(change, (details, keys) => [
+      auditEntry('settings_changed', { details }),
+      changeEvent(context, { username: user.username, keys }),
+    ])
     return { message: changed.length === 0 ? 'Aucun réglage n’a changé.' : 'Réglages enregistrés.' }
   },
 })

@@ -8,8 +8,8 @@ import { Problem } from '../parts/problem.tsx'
 import { useLoad } from '../wire/load.ts'
 import { readTargets, targets } from '../wire/packages.ts'
 import { api } from '../wire/panel.ts'
-import { words } from '../words/words.ts'
 import { AuditRow, type Entry } from './audit/audit-row.tsx'
+import { auditWords } from './audit/words.ts'
 
 type Query = NonNullable<Operations['GET /api/audit']['query']>
 type AuditAction = NonNullable<Query['action']>
@@ -18,7 +18,7 @@ const PAGE = 50
 
 /** The audit log, newest first; older entries load on demand. */
 export function AuditPage() {
-  const say = words().audit
+  const say = auditWords()
   const action = useSignal<AuditAction | ''>('')
   const user = useSignal('')
   /** The filter of the current list. */

@@ -19,6 +19,7 @@ import { Icon } from './icon.tsx'
 import { Keys } from './keys.tsx'
 import { lazy, preload } from './lazy.tsx'
 import { openPalette, Palette } from './palette.tsx'
+import { SchedulesPaused } from './paused.tsx'
 import { opened } from './plan/open.ts'
 import { Status } from './status.tsx'
 import { targetName } from './target-name.ts'
@@ -57,6 +58,7 @@ export function Shell() {
       <Sidebar />
       <main id="content" tabIndex={-1}>
         <Away />
+        <SchedulesPaused />
         <Content />
       </main>
       <Toasts />
@@ -214,9 +216,13 @@ function Sidebar() {
   )
 }
 
+/** The entry of the menu for pages that are behind another one. */
+const WITHIN: Partial<Record<PageName, PageName>> = { job: 'updates', schedule: 'schedules', scheduleRun: 'schedules' }
+
 function current(page: PageName): 'page' | undefined {
-  const shown = route.value?.page === 'job' ? 'updates' : route.value?.page
-  return shown === page ? 'page' : undefined
+  const shown = route.value?.page
+  const isWithin = shown === page || (shown !== undefined && WITHIN[shown] === page)
+  return isWithin ? 'page' : undefined
 }
 
 function Entries({ all = false }: { all?: boolean }) {

@@ -34,6 +34,8 @@ export const checksError = signal<unknown>()
 export const vulnerabilities = signal<Answer<'GET /api/updates/checks'>['vulnerabilities']>()
 /** Whether checks start by themselves. */
 export const isAutomatic = signal(true)
+/** The pause of all schedules, with its author and its time; null while there is none. */
+export const schedulesPaused = signal<Answer<'GET /api/updates/checks'>['schedules_paused']>(null)
 export const isChecking = computed(() => (checks.value ?? []).some(({ checking }) => checking))
 /** The check that was last started here, while it runs. */
 export const checkUnderWay = signal<string>()
@@ -55,6 +57,7 @@ async function ask(): Promise<void> {
     results.value = answer.checks
     vulnerabilities.value = answer.vulnerabilities
     isAutomatic.value = answer.automatic !== false
+    schedulesPaused.value = answer.schedules_paused
     if (!isChecking.value) checkUnderWay.value = undefined
     checksError.value = undefined
   } catch (error) {
@@ -152,6 +155,7 @@ onSignOut(() => {
   results.value = undefined
   vulnerabilities.value = undefined
   isAutomatic.value = true
+  schedulesPaused.value = null
   checksError.value = undefined
   checkUnderWay.value = undefined
 })

@@ -8,24 +8,30 @@ import { job } from './en/job.ts'
 import { keys } from './en/keys.ts'
 import { logs } from './en/logs.ts'
 import { modules } from './en/modules.ts'
+import { notifications } from './en/notifications.ts'
 import { output } from './en/output.ts'
 import { palette } from './en/palette.ts'
 import { formerSentences } from './en/sentences/former.ts'
 import { hostSentences } from './en/sentences/host.ts'
 import { jobSentences } from './en/sentences/jobs.ts'
 import { moduleSentences } from './en/sentences/modules.ts'
+import { notificationSentences } from './en/sentences/notifications.ts'
 import { protectionSentences } from './en/sentences/protection.ts'
 import { restartSentences } from './en/sentences/restarts.ts'
+import { scheduleSentences } from './en/sentences/schedules.ts'
+import { waveSentences } from './en/sentences/waves.ts'
 import { plan } from './en/plan.ts'
 import { protection } from './en/protection.ts'
 import { reboot } from './en/reboot.ts'
 import { restarts } from './en/restarts.ts'
 import { run } from './en/run.ts'
+import { schedules } from './en/schedules.ts'
 import { settings } from './en/settings.ts'
 import { setup } from './en/setup.ts'
 import { shell } from './en/shell.ts'
 import { signIn } from './en/signIn.ts'
 import { terminal } from './en/terminal.ts'
+import { titles } from './en/titles.ts'
 import { updates } from './en/updates.ts'
 import type { Pair } from '../nouns/from-service.ts'
 import type { LaterWords, Words } from './fr.ts'
@@ -39,15 +45,18 @@ export const sentences: readonly Pair[] = [
   ...hostSentences,
   ...jobSentences,
   ...moduleSentences,
+  ...notificationSentences,
   ...protectionSentences,
   ...restartSentences,
+  ...scheduleSentences,
+  ...waveSentences,
   ...formerSentences,
 ]
 
 /** English: loaded only for users who choose it. */
 export const en: Words = {
+  ...titles,
   account,
-  audit,
   containers,
   dashboard,
   findings,
@@ -70,4 +79,4 @@ export const en: Words = {
   shell,
 }
 
-export const later: LaterWords = { protection }
+export const later: LaterWords = { audit, notifications, protection, schedules }

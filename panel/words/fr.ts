@@ -1,5 +1,5 @@
 import { account } from './fr/account.ts'
-import { audit } from './fr/audit.ts'
+import type { audit } from './fr/audit.ts'
 import { containers } from './fr/containers.ts'
 import { dashboard } from './fr/dashboard.ts'
 import { errors } from './fr/errors.ts'
@@ -8,6 +8,7 @@ import { job } from './fr/job.ts'
 import { keys } from './fr/keys.ts'
 import { logs } from './fr/logs.ts'
 import { modules } from './fr/modules.ts'
+import type { notifications } from './fr/notifications.ts'
 import { output } from './fr/output.ts'
 import { palette } from './fr/palette.ts'
 import { plan } from './fr/plan.ts'
@@ -15,17 +16,19 @@ import type { protection } from './fr/protection.ts'
 import { reboot } from './fr/reboot.ts'
 import { restarts } from './fr/restarts.ts'
 import { run } from './fr/run.ts'
+import type { schedules } from './fr/schedules.ts'
 import { settings } from './fr/settings.ts'
 import { setup } from './fr/setup.ts'
 import { shell } from './fr/shell.ts'
 import { signIn } from './fr/signIn.ts'
 import { terminal } from './fr/terminal.ts'
+import { titles } from './fr/titles.ts'
 import { updates } from './fr/updates.ts'
 
 /** French. Its type makes every other language have the same keys. */
 export const fr = {
+  ...titles,
   account,
-  audit,
   containers,
   dashboard,
   findings,
@@ -52,5 +55,8 @@ export type Words = typeof fr
 
 /** The words that the first load does not contain. */
 export interface LaterWords {
+  audit: typeof audit
+  notifications: typeof notifications
   protection: typeof protection
+  schedules: typeof schedules
 }

@@ -40,6 +40,8 @@ const STATES: readonly [string, Partial<Place>, string, string[]][] = [
   ['no power', { running: false }, 'stopped', ['container_stopped']],
   ['a template', { running: false, template: true }, 'stopped', ['container_template']],
   ['an old distribution', { os: BUSTER }, 'attention', ['end_of_life']],
+  ['unattended-upgrades', { upgraders: ['unattended'] }, 'up_to_date', ['other_upgrader']],
+  ['a line of cron', { upgraders: ['cron apt 3 /etc/crontab'] }, 'up_to_date', ['other_upgrader']],
   ['no apt', { os: ALPINE }, 'unsupported', []],
   [
     'an outdated service',
@@ -74,7 +76,13 @@ const check = async (target: string, on = panel) =>
 const read = (target: string) => panel.api('GET /api/updates/checks/{target}', { params: { target } })
 const remedy = async (
   target: string,
-  action: 'allow_release_change' | 'lift_hold' | 'clean_cache' | 'repair_dpkg' | 'start_container',
+  action:
+    | 'allow_release_change'
+    | 'lift_hold'
+    | 'clean_cache'
+    | 'repair_dpkg'
+    | 'start_container'
+    | 'disable_auto_upgrades',
 ) => ended((await panel.api('POST /api/updates/remedies', { body: { target, action } })).job_id)
 const upgrade = async (target: string) => ended((await panel.api('POST /api/updates/run', { body: { target } })).job_id)
 
@@ -173,6 +181,7 @@ test.each([
   ['an interrupted dpkg', 'repair_dpkg', 'up_to_date'],
   ['an unmet dependency', 'repair_dpkg', 'up_to_date'],
   ['no power', 'start_container', 'up_to_date'],
+  ['unattended-upgrades', 'disable_auto_upgrades', 'up_to_date'],
 ] as const)('the remedy of %s works: %s', async (state, action, after) => {
   const target = targetOf(state)
   await check(target)

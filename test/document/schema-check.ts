@@ -8,7 +8,7 @@ export type SchemaCheck = ReturnType<typeof createSchemaCheck>
 const ANNOTATIONS = ['example', 'discriminator', 'xml', 'externalDocs']
 
 /** Only the service can check these formats; their schemas have examples. */
-const OWN_FORMATS = ['ssh-address', 'url-without-credentials', 'link']
+const OWN_FORMATS = ['ssh-address', 'url-without-credentials', 'link', 'line', 'time-zone', 'cron']
 
 /** To compile the schemas takes longer than to check most answers. */
 const checks = { open: new WeakMap<object, SchemaCheck>(), closed: new WeakMap<object, SchemaCheck>() }

@@ -1,3 +1,4 @@
+import { httpReceiver } from '../notifications/receivers.ts'
 import { startWorld } from '../property/world.ts'
 import { createDriver } from './driver.ts'
 import { type OpenApi, readOpenApi } from './openapi.ts'
@@ -18,15 +19,27 @@ export async function startServedWorld(options: { installed?: boolean; running?:
   const world = await startWorld({ ...options, realisticIds: true })
   const openapi = await servedDocument(world.url)
   const given = givenOf(world)
+  const channels = options.installed === false ? [] : [await addChannel(world.url, given.tokens.admin[0] ?? '')]
   const driver = createDriver(world, openapi, {
     given,
     // Only the request that starts a deployment returns its id, and deployments in this world fail. A plan in an answer
-    // is often used up.
-    seeds: { DeploymentId: world.deployments, PlanId: world.known.plan },
+    // is often used up. Most channels lead nowhere.
+    seeds: { DeploymentId: world.deployments, PlanId: world.known.plan, ChannelId: channels },
     // Only the host knows which containers are valid targets.
-    stateCodes: ['target_invalid'],
+    stateCodes: ['target_invalid', 'channel_secret_required', 'schedule_invalid'],
   })
   return { url: world.url, openapi, given, driver }
+}
+
+/** Adds a channel with a receiver that takes every message. */
+async function addChannel(url: string, token: string): Promise<string> {
+  const receiver = await httpReceiver()
+  const answer = await fetch(`${url}/api/notifications/channels`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'taken', kind: 'webhook', settings: { url: receiver.url, secret: 'x' } }),
+  })
+  return Object(await answer.json()).id
 }
 
 function givenOf({ known }: Awaited<ReturnType<typeof startWorld>>): Given {

@@ -198,6 +198,13 @@ const BAD: Record<string, Bad> = {
     state: 'unsupported',
     action: null,
   },
+  'unattended-upgrades': {
+    make: [['auto-upgrades', '101', 'on']],
+    code: 'other_upgrader',
+    severity: 'info',
+    state: 'ready',
+    action: 'disable_auto_upgrades',
+  },
   'a distribution past its end of life': {
     make: [['os', '101', 'debian', '9', 'stretch']],
     code: 'end_of_life',
@@ -277,4 +284,46 @@ test('lists that were deleted, and lists of which one repository is missing, are
   const none = await alice.check('lxc:101')
   expect(none).toMatchObject({ state: 'attention', lists_at })
   expect(none.findings.map(({ code }) => code)).toContain('lists_stale')
+})
+
+test('lines of cron are named by place alone; turning unattended-upgrades off writes one file, and its removal undoes that', async () => {
+  await fresh()
+  await rig('auto-upgrades', '101', 'on', 'cron')
+  const others = async () =>
+    (await alice.check('lxc:101')).findings
+      .filter(({ code }) => code === 'other_upgrader')
+      .map(({ message }) => message)
+  const byItself = expect.stringContaining('unattended-upgrades')
+  const byCron = expect.stringMatching(
+    / : ligne 1 de \/var\/spool\/cron\/crontabs\/root \(update-lxcs\), ligne 3 de \/etc\/cron\.d\/rig-upgrades \(apt\)\.$/,
+  )
+  expect(await others()).toEqual([byItself, byCron])
+  const files = () => inside('101', 'find /etc /var/spool/cron -type f -not -name "*-panel-*" | sort | xargs sha256sum')
+  const before = await files()
+
+  const { output } = await alice.remedy('lxc:101', 'disable_auto_upgrades')
+
+  expect(output).toMatch(/remove \/etc\/apt\/apt\.conf\.d\/99ops-panel-no-auto-upgrades\n$/)
+  expect(await others()).toEqual([byCron])
+  expect(await files()).toBe(before)
+  expect((await inside('101', 'apt-config dump | grep ^APT::Periodic::')).split('\n')).toEqual([
+    'APT::Periodic::Update-Package-Lists "1";',
+    'APT::Periodic::Unattended-Upgrade "0";',
+  ])
+
+  await inside('101', 'rm /etc/apt/apt.conf.d/99ops-panel-no-auto-upgrades')
+  expect(await others()).toEqual([byItself, byCron])
+})
+
+test('on the host, the crontab of root is read with its rights', async () => {
+  await rig('auto-upgrades', 'host', 'on', 'cron')
+
+  const { findings } = await alice.check('host')
+
+  expect(findings.filter(({ code }) => code === 'other_upgrader').map(({ remedy }) => remedy?.action)).toEqual([
+    'disable_auto_upgrades',
+    'open_terminal',
+  ])
+  await rig('auto-upgrades', 'host', 'off')
+  expect((await alice.check('host')).findings.map(({ code }) => code)).not.toContain('other_upgrader')
 })

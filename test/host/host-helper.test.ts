@@ -104,6 +104,8 @@ const REFUSED: readonly Case[] = [
   ['a changelog of a version with a substitution', `changelog 101 curl '1$(${TOUCH})'`],
   ['a changelog of the host', 'changelog host curl 1.0'],
   ['a second package to clean', 'clean host curl'],
+  ['a file to be written', 'manual host /etc/passwd'],
+  ['a target of a folder that is to be upgraded by hand', 'manual ../101'],
   ['the flags of the host', 'flags host'],
   ['an invalid session', 'end -1 KILL'],
   ['the session 0', 'end 0 KILL'],

@@ -49,6 +49,12 @@ const CASES: Case[] = [
     code: 'disk_low',
     make: (place) => [['full-disk', place, '5120']],
   },
+  {
+    title: 'upgrades beside the panel',
+    action: 'disable_auto_upgrades',
+    code: 'other_upgrader',
+    make: (place) => [['auto-upgrades', place, 'on']],
+  },
 ]
 
 describe.each<[Account]>([['alice'], ['ops'], ['narrow']])('with the service account %s', (account) => {

@@ -39,6 +39,8 @@ rig.sh flap TARGET on|off [SECONDS]   after an upgrade to rig-flap 2.0, rig-seco
 rig.sh maplib TARGET on|off           rig-maplib, a library that rig-listener loads where it is there before `units on`; 2.0 is offered
 rig.sh docker TARGET on|off           Docker with the containers web and db, and rig-runtime: its 2.0 is installed without an
                                       error, and no container of Docker runs or starts any more
+rig.sh auto-upgrades TARGET on|off [cron]   a stand-in for unattended-upgrades that apt's periodic run would start; with
+                                      cron also lines of cron that upgrade, in /etc/cron.d/rig-upgrades and root's crontab
 rig.sh cve-file PATH                  writes a file of vulnerabilities in the format of debsecan, on this machine
 U
 }
@@ -48,11 +50,28 @@ state() {
   local command=$1 target
   for target in $(targets "${2:?which target?}"); do
     case $command in
+      auto-upgrades) auto_upgrades "$target" "${3:?on or off?}" "${4:-}" ;;
       third) third "$target" "${3:?which state?}" ;;
       units | killer | flap | maplib | docker) inside "$target" /usr/local/sbin/rig-services "$command" "${@:3}" ;;
       *) inside "$target" /usr/local/sbin/rig-state "$command" "${@:3}" ;;
     esac
   done
+}
+
+auto_upgrades() { # target, on or off, cron
+  inside "$1" sh -euc '
+    rm -f /usr/bin/unattended-upgrade /etc/apt/apt.conf.d/20auto-upgrades /etc/apt/apt.conf.d/99ops-panel-no-auto-upgrades \
+      /etc/cron.d/rig-upgrades /var/spool/cron/crontabs/root
+    [ "$1" = on ] || exit 0
+    printf "#!/bin/sh\n" >/usr/bin/unattended-upgrade
+    chmod 755 /usr/bin/unattended-upgrade
+    printf "APT::Periodic::%s \"1\";\n" Update-Package-Lists Unattended-Upgrade >/etc/apt/apt.conf.d/20auto-upgrades
+    [ "$2" = cron ] || exit 0
+    mkdir -p /etc/cron.d /var/spool/cron/crontabs
+    printf "%s\n" "# every night" "PATH=/usr/sbin:/usr/bin" "0 3 * * * root apt-get update && apt-get -y dist-upgrade" \
+      >/etc/cron.d/rig-upgrades
+    printf "%s\n" "0 0 * * 0 /usr/local/bin/update-lxcs.sh >>/var/log/update-lxcs-cron.log 2>&1" >/var/spool/cron/crontabs/root
+    chmod 600 /var/spool/cron/crontabs/root' rig "$2" "$3"
 }
 
 third() ( # target state

@@ -237,7 +237,7 @@ case $command in
   rekey) host sh -ec 'rm /etc/ssh/ssh_host_*; ssh-keygen -qA; pkill -f "^sshd: /"; sleep 0.1'; await 20 sshd_answers ;;
   publish | withdraw | install | refresh | hold | phased | kept-new | kept-remove | kept-deps | half | interrupted | \
     broken | disk | full-disk | huge | http | repo-name | third | os | nomanager | readonly | reboot-required | \
-    units | killer | flap | maplib | docker)
+    auto-upgrades | units | killer | flap | maplib | docker)
     state "$command" "$@"
     ;;
   ct-lock) configure "$1" lock "$2" ;;

@@ -261,7 +261,7 @@ test('jobs with invalid targets never wait, even for each other', async () => {
 test('a job that runs alone waits for all that work, and comes before all that wait or come later', async () => {
   const db = await openMigrated()
   const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
-  const queue = createJobQueue(db, log)
+  const queue = createJobQueue(db, log, () => new Date(0))
   const begun: string[] = []
   const reports: string[] = []
   const turn = (id: string) =>
@@ -427,7 +427,7 @@ async function queueOf() {
   return {
     db,
     lines,
-    queue: createJobQueue(flaky, log),
+    queue: createJobQueue(flaky, log, () => new Date(0)),
     fail(times: number) {
       failing = times
     },

@@ -65,11 +65,12 @@ const browser = await chromium.launch({
 try {
   await prepare(server.url, hypervisor)
   await startRun(server.url)
+  const scheduleRun = await schedule(server.url)
   const broken = await breakOne(server.url)
   for (const language of (['fr', 'en'] as const).filter((each) => options.languages.includes(each)))
     for (const theme of THEMES) {
       await lookAtWizard(browser, language, theme)
-      await look(browser, language, theme, broken)
+      await look(browser, language, theme, { broken, scheduleRun })
     }
 } finally {
   await browser.close()
@@ -97,6 +98,35 @@ async function startRun(url: string): Promise<void> {
   }
   await panel.api('POST /api/updates/runs', { body: { plans } })
   await panel.signOut()
+}
+
+/** Makes two schedules and a channel; returns the id of a run. */
+async function schedule(url: string): Promise<string | undefined> {
+  if (!/^(schedules?|scheduleRun|notifications)?$/.test(asked[0] ?? '')) return undefined
+  const panel = createPanel({ url, WebSocket: false })
+  await panel.signIn('demo', 'demo')
+  const waves = [
+    { targets: ['lxc:101', 'lxc:102'], pause_minutes: 30 },
+    { targets: 'rest' as const, pause_minutes: 15 },
+    { targets: ['host'], pause_minutes: 0 },
+  ]
+  const body = { cron: '30 2 * * *', timezone: 'Europe/Paris', waves }
+  await panel.api('POST /api/schedules', { body: { ...body, name: 'Nightly upgrades', action: 'upgrade' } })
+  const { id } = await panel.api('POST /api/schedules', {
+    body: { ...body, name: 'Check all', cron: '0 */6 * * *', action: 'check' },
+  })
+  const { run_id } = await panel.api('POST /api/schedules/{id}/run', { params: { id } })
+  const settings = { url: 'http://127.0.0.1:9', topic: 'ops-panel' }
+  await panel.api('POST /api/notifications/channels', { body: { name: 'Phone', kind: 'ntfy', settings } })
+  await panel.signOut()
+  return run_id
+}
+
+/** The address that the picture of a page shows. */
+function addressOf(name: string, path: string, scheduleRun: string | undefined): string {
+  if (name === 'terminal') return '/terminal?target=lxc:101'
+  if (name === 'schedule') return '/schedules/new'
+  return name === 'scheduleRun' ? `/schedules/runs/${scheduleRun}` : path
 }
 
 /** Upgrades the container that does not survive it; returns the id of the job, unless the fleet has no such container. */
@@ -137,11 +167,17 @@ async function lookAtWizard(
   await context.close()
 }
 
+interface Made {
+  broken: string | undefined
+  /** A run of a schedule. */
+  scheduleRun: string | undefined
+}
+
 async function look(
   browser: Browser,
   language: keyof typeof LANGUAGES,
   theme: (typeof THEMES)[number],
-  broken: string | undefined,
+  { broken, scheduleRun }: Made,
 ): Promise<void> {
   const context = await browser.newContext({ locale: LANGUAGES[language], colorScheme: theme, reducedMotion: 'reduce' })
   const page = await context.newPage()
@@ -183,13 +219,14 @@ async function look(
   await page.waitForTimeout(LIVED_MS)
   for (const { page: name, path } of ROUTES) {
     if (name === 'setup' || name === 'signIn' || !isAsked(name)) continue
+    if (name === 'scheduleRun' && scheduleRun === undefined) continue
     if (name === 'job' || name === 'run') await go('/updates?tab=runs')
     const made = page.locator(`.history tbody a[href^="${name === 'run' ? '/runs/' : '/updates/'}"]`).first()
     if (name === 'run' && (await made.count()) === 0) continue
     if (name === 'job' || name === 'run') {
       await made.click()
       await page.waitForTimeout(SETTLED_MS)
-    } else await go(name === 'terminal' ? '/terminal?target=lxc:101' : path)
+    } else await go(addressOf(name, path, scheduleRun))
     await takeAll(name)
   }
   await lookAtProtection(page, { go, takeAll, broken })

@@ -22,6 +22,8 @@ export const KNOWN = [
   'task',
   'plan',
   'run',
+  'schedule',
+  'schedulerun',
   'panel',
 ] as const
 export type Known = Readonly<Record<(typeof KNOWN)[number], readonly string[]>>
@@ -153,6 +155,12 @@ const VALID_BODIES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'PUT /api/dashboard/layout': one(['{}', '{"widgets":[]}']),
   'PATCH /api/auth/preferences': one(['{"lang":"en"}', '{"theme":"light","sidebar_position":"left"}', '{}']),
   'POST /api/hypervisor/host/reboot': one(['pve', 'pve1']).map((confirm) => JSON.stringify({ confirm })),
+  'POST /api/schedules': one(['"rest"', '["host"]', '["lxc:101","tag:web"]']).map(
+    (targets) =>
+      `{"name":"a","cron":"0 3 * * 0","timezone":"Europe/Paris","action":"check","waves":[{"targets":${targets}}]}`,
+  ),
+  'PUT /api/schedules': one(['{"paused":false}', '{"paused":true}']),
+  'PATCH /api/schedules/:id': one(['{"enabled":false}', '{"name":"b","cron":"30 2 * * *"}', '{}']),
   'POST /api/updates/checks': one(['host', 'lxc:101', 'all']).map((target) => `{"target":"${target}"}`),
   'POST /api/updates/remedies': one(['host', 'lxc:101']).map(
     (target) => `{"target":"${target}","action":"repair_dpkg"}`,
@@ -267,6 +275,8 @@ const VALID_PARAMETERS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 
 const parameter = (name: string, path: string): fc.Arbitrary<string> => {
   if (path === '/api/updates/protection/:target') return fc.oneof(one(['default', 'lxc:101', 'lxc%3A102']), part)
+  if (path.startsWith('/api/schedules/runs/')) return fc.oneof(often(known('schedulerun'), 2), often(part, 1))
+  if (path.startsWith('/api/schedules/')) return fc.oneof(often(known('schedule'), 2), often(part, 1))
   const right = path.startsWith('/api/updates/plans/:id/') ? known('plan') : VALID_PARAMETERS[name]
   return right ? fc.oneof(often(right, 1), often(part, 1)) : part
 }
@@ -275,6 +285,8 @@ const parameter = (name: string, path: string): fc.Arbitrary<string> => {
 const VALID_QUERIES: Readonly<Record<string, readonly string[]>> = {
   'GET /api/audit': ['?limit=5', '?user=user-1&action=logout', '?before=2'],
   'GET /api/registry/modules': ['?refresh=1'],
+  'GET /api/schedules/:id/runs': ['?limit=5'],
+  'GET /api/schedules/preview': ['?cron=0+3+*+*+0&timezone=Europe/Paris', '?cron=*/5+*+*+*+*&timezone=UTC'],
   'GET /api/updates/changelog': ['?target=lxc:101&package=curl&from=1&to=2', '?target=host&package=tzdata&from=&to=2'],
   'GET /api/updates/history': ['?output=none', '?kind=check', '?kind=remedy', '?kind=restart', '?kind=reboot'],
   'GET /api/updates/jobs': ['?since=x'],

@@ -154,7 +154,10 @@ async function populateOnce(running: boolean, realisticIds: boolean): Promise<Po
   return { known, files }
 }
 
-type Populated = Record<'user' | 'admin' | 'refresh' | 'job' | 'task' | 'plan' | 'run', string[]>
+type Populated = Record<
+  'user' | 'admin' | 'refresh' | 'job' | 'task' | 'plan' | 'run' | 'schedule' | 'schedulerun',
+  string[]
+>
 
 async function populate(
   folder: string,
@@ -168,7 +171,17 @@ async function populate(
   const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
   const secrets = createSecrets(await loadSecretKey(folder))
   const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: 7 })
-  const known: Populated = { user: [], admin: [], refresh: [], job: [], task: [], plan: [], run: [] }
+  const known: Populated = {
+    user: [],
+    admin: [],
+    refresh: [],
+    job: [],
+    task: [],
+    plan: [],
+    run: [],
+    schedule: [],
+    schedulerun: [],
+  }
   const ids: number[] = []
   for (const [as, count] of [
     ['user', 2],
@@ -212,6 +225,7 @@ async function populate(
   known.task.push(task.id)
   await populateChecks(db, now)
   await populatePlans(db, known, now)
+  await populateSchedules(db, known, now)
   for (const [module, deployment] of modules) await populateModule(db, module, deployment, now)
   await db.close()
   return known
@@ -260,6 +274,31 @@ const CONFFILE = {
 }
 
 /** Stores plans of containers, and an ended run of one more. */
+/** Schedules that are disabled, so that nothing begins by itself, each with two runs that are in progress or done. */
+async function populateSchedules(db: Database, known: Populated, now: string): Promise<void> {
+  const settings = {
+    ...{ window_minutes: 60, action: 'check', only: 'all', on_failure: 'stop', reboot: 'never' },
+    waves: [{ targets: ['lxc:101'], pause_minutes: 0 }],
+  }
+  const waves = { waves: [], reboot: null }
+  for (let n = 0; n < 12; n++) {
+    const id = `5c${String(n).padStart(22, '0')}`
+    known.schedule.push(id)
+    await db.run(
+      `INSERT INTO schedules (id, name, enabled, cron, timezone, settings, created_by, created_at, changed_at, handled_ms)
+       SELECT ?, ?, 0, '0 3 * * *', 'UTC', ?, min(id), ?, ?, 0 FROM users WHERE id > 0`,
+      [id, `schedule ${n}`, JSON.stringify(settings), now, now],
+    )
+    const run = `5d${String(n).padStart(22, '0')}`
+    known.schedulerun.push(run)
+    const state = n % 2 === 0 ? 'running' : 'done'
+    await db.run(
+      `INSERT INTO schedule_runs (id, schedule_id, due_ms, due_at, closes_at, started_at, state, settings, waves) VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?)`,
+      [run, id, now, now, now, state, JSON.stringify(settings), JSON.stringify(waves)],
+    )
+  }
+}
+
 async function populatePlans(db: Database, known: Populated, now: string): Promise<void> {
   const expires_at = timestamp(new Date(Date.parse(now) + 3_600_000))
   const selection = JSON.stringify({ only: 'all', packages: null, exclude: [], allow_remove: false })

@@ -2,7 +2,8 @@ import type { Answer } from '../../../client/index.ts'
 import { Status, type StatusKind } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { targets } from '../../wire/packages.ts'
-import { fromService, words } from '../../words/words.ts'
+import { fromService } from '../../words/words.ts'
+import { auditWords } from './words.ts'
 
 export type Entry = Answer<'GET /api/audit'>['entries'][number]
 
@@ -17,10 +18,10 @@ const STATUS: Readonly<Record<string, StatusKind>> = {
 
 /** An entry as a sentence; its other fields are in the details. */
 export function AuditRow({ entry: { action, at, username, target, ip, details } }: { entry: Entry }) {
-  const { audit: say } = words()
+  const say = auditWords()
   const who = username ?? (ip === 'host' ? say.system : say.nobody)
   const kind = action === 'check_start' ? 'check' : details?.kind
-  const what = target === null ? '' : inSentence(target, kind === 'check')
+  const what = nameOf(action, details) ?? (target === null ? '' : inSentence(target, kind === 'check'))
   const sentence =
     action === 'update_cancel'
       ? (Object.entries(say.cancelled).find(([name]) => name === kind)?.[1] ?? say.sentences.update_cancel)
@@ -53,9 +54,15 @@ export function AuditRow({ entry: { action, at, username, target, ip, details } 
   )
 }
 
+/** The name of a schedule or a channel at that time: it may be another one now, or be gone. */
+function nameOf(action: string, details: Entry['details']): string | undefined {
+  const name = /^(schedule|channel)_/.test(action) ? details?.name : undefined
+  return typeof name === 'string' ? auditWords().named(name) : undefined
+}
+
 /** The name of a target inside a sentence; for a check, `all` includes the host. */
 function inSentence(target: string, ofCheck: boolean): string {
-  const say = words().audit.targets
+  const say = auditWords().targets
   if (target === 'host') return say.host
   if (target === 'all') return ofCheck ? say.everything : say.all
   const [, vmid] = /^lxc:(\d+)$/.exec(target) ?? []

@@ -21,6 +21,11 @@ const files = (message: string) =>
 const spaces = (message: string) =>
   /^La place manque sur (\S+)\s: la mise à jour demande ([\d,.]+\s[MG]o), il reste ([\d,.]+\s[MG]o)/.exec(message)
 const left = (message: string) => /plus de place sur (\S+)\s: ([\d,.]+\s[MG]o)/.exec(message)
+const cronLines = (message: string) =>
+  /^Cron lance des mises à jour .{1,60}\s: (ligne .{1,2000})\.$/
+    .exec(message)?.[1]
+    ?.replace(/\bligne (\d+) de /g, 'line $1 of ')
+    .replace(/ et (\d+) autres$/, ' and $1 more')
 const ENDING = /^(.{1,200}) ne (recevra|reçoit) plus de corrections de sécurité \S+ le (\d{4}-\d\d-\d\d)/
 const size = (text = '') => text.replace(',', '.').replace('Mo', 'MB').replace('Go', 'GB')
 
@@ -83,6 +88,12 @@ const SENTENCES: Sentences = {
       : `${name} has received no security fixes since ${date}.`
   },
   application_update: ({ message }) => newerPanel(message),
+  other_upgrader: ({ message }) => {
+    const lines = cronLines(message)
+    return lines === undefined
+      ? 'The tool unattended-upgrades installs updates by itself, without a snapshot and beside the plans.'
+      : `Cron starts upgrades without a snapshot and beside the plans: ${lines}.`
+  },
 }
 
 const some = (packages: readonly string[]) => {
@@ -97,6 +108,7 @@ const remedies = {
   lift_hold: 'Release',
   clean_cache: 'Clear the cache',
   start_container: 'Start',
+  disable_auto_upgrades: 'Turn off',
   review_conffile: 'Review the file',
   open_terminal: 'Open terminal',
 }
@@ -133,6 +145,7 @@ export const findings: typeof fr = {
       count === 0 ? 'Services to restart' : many(count, 'service to restart', 'services to restart'),
     end_of_life: () => 'End of support',
     application_update: () => 'Newer panel',
+    other_upgrader: () => 'Upgrades by itself',
   },
   sentence: ({ code, message, packages, repository }) =>
     SENTENCES[code]({ repository: repository ?? '?', names: some(packages), message }),

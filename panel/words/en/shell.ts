@@ -20,6 +20,8 @@ export const shell: typeof fr = {
   aged: (ago: string) => `Data received ${ago}.`,
   away: 'The service does not answer. Retrying every two seconds; nothing is lost.',
   back: 'The service answers again.',
+  schedulesPaused: (by: string, ago: string) => `Schedules paused by ${by} ${ago}: none starts.`,
+  resumeSchedules: 'Resume',
   need: (count: number, isBroken: boolean) =>
     count === 1
       ? `1 target needs you${isBroken ? ', failed or blocked' : ''}`

@@ -40,6 +40,7 @@ export const findings = {
       count === 0 ? 'Services à redémarrer' : many(count, 'service à redémarrer', 'services à redémarrer'),
     end_of_life: () => 'Fin de prise en charge',
     application_update: () => 'Panneau plus récent',
+    other_upgrader: () => 'Autre mise à jour automatique',
   } satisfies Short as Short,
   /** The whole sentence: in French, the service's own. */
   sentence: ({ message }: Pick<Finding, 'code' | 'message' | 'packages' | 'repository'>): string => message,
@@ -50,6 +51,7 @@ export const findings = {
     lift_hold: 'Libérer',
     clean_cache: 'Vider le cache',
     start_container: 'Démarrer',
+    disable_auto_upgrades: 'Désactiver',
     review_conffile: 'Examiner le fichier',
     open_terminal: 'Ouvrir un terminal',
   },

@@ -18,6 +18,8 @@ export const shell = {
   aged: (ago: string) => `Données reçues ${ago}.`,
   away: 'Le service ne répond pas. Nouvel essai toutes les deux secondes\u202f; rien n’est perdu.',
   back: 'Le service répond à nouveau.',
+  schedulesPaused: (by: string, ago: string) => `Planifications suspendues par ${by} ${ago}\u00a0: aucune ne part.`,
+  resumeSchedules: 'Reprendre',
   need: (count: number, isBroken: boolean) =>
     count === 1
       ? `1 cible à traiter${isBroken ? ', en échec ou bloquée' : ''}`

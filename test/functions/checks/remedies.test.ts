@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { findingOf, REMEDIES } from '../../../functions/findings/finding.ts'
 import remedies from '../../../functions/checks/remedies.post.ts'
-import { ALLOW, CLEAN, REPAIR, UNHOLD } from '../../../functions/checks/remedy-scripts.ts'
+import { ALLOW, CLEAN, MANUAL, REPAIR, UNHOLD } from '../../../functions/checks/remedy-scripts.ts'
 import { Summary } from '../../../functions/checks/check.ts'
 import history from '../../../functions/jobs/history.get.ts'
 import { START } from '../../../jobs/script.ts'
@@ -19,6 +19,8 @@ const FINDINGS = {
   interrupted: findingOf('dpkg_interrupted'),
   broken: findingOf('dependencies_broken', { packages: ['app', 'lib'] }),
   stale: findingOf('lists_stale'),
+  unattended: findingOf('other_upgrader'),
+  cron: findingOf('other_upgrader', { remedy: REMEDIES.TERMINAL }),
 }
 
 const NO_COUNTS = { upgrade: 0, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 }
@@ -100,6 +102,7 @@ test.each([
   ['allow_release_change', 'changed', 'allow', ALLOW, ['http://m/debian stable']],
   ['lift_hold', 'held', 'unhold', UNHOLD, UNHELD],
   ['clean_cache', 'disk', 'clean', CLEAN, []],
+  ['disable_auto_upgrades', 'unattended', 'manual', MANUAL, []],
 ] as const)('%s runs in the target under every elevation', async (action, found, verb, text, args) => {
   const name = `ops-panel-${verb}`
   const inside = ['/usr/sbin/pct', 'exec', '101', '--', 'sh', '-c', text, name, '', ...args]
@@ -151,6 +154,14 @@ test('neither a template nor a running container nor the host can be started', a
   expect(template.app.ran).toEqual([])
 })
 
+test('lines of cron are left to people', async () => {
+  const { app, ask } = await checked(['cron'])
+
+  for (const action of ['disable_auto_upgrades', 'open_terminal'])
+    await refused(await ask({ target: 'host', action }), 422, 'remedy_unknown')
+  expect(app.ran).toEqual([])
+})
+
 test('a retry is a check of the target, with an audit entry; the same check answers a second request', async () => {
   const { app, ask } = await checked(['stale'])
   app.services.host.stream = () => new Promise(() => {})
@@ -196,17 +207,22 @@ test.each([[['bash']], [['curl', 'bash']], [['x; touch /owned']], [['libc6:amd64
   },
 )
 
-test.each(['repair_dpkg', 'allow_release_change', 'lift_hold', 'clean_cache', 'retry_check', 'open_terminal'])(
-  '%s is refused without such a finding, and for users who are no administrators',
-  async (action) => {
-    const { app, ask } = await checked([])
-    await refused(await ask({ target: 'host', action }), 422, 'remedy_unknown')
-    const all = await checked(['held', 'changed', 'disk', 'interrupted', 'stale'])
+test.each([
+  'repair_dpkg',
+  'allow_release_change',
+  'lift_hold',
+  'clean_cache',
+  'disable_auto_upgrades',
+  'retry_check',
+  'open_terminal',
+])('%s is refused without such a finding, and for users who are no administrators', async (action) => {
+  const { app, ask } = await checked([])
+  await refused(await ask({ target: 'host', action }), 422, 'remedy_unknown')
+  const all = await checked(['held', 'changed', 'disk', 'interrupted', 'stale', 'unattended'])
 
-    await refused(await all.ask({ target: 'host', action }, 'user'), 403, 'forbidden')
-    expect([...app.ran, ...all.app.ran]).toEqual([])
-  },
-)
+  await refused(await all.ask({ target: 'host', action }, 'user'), 403, 'forbidden')
+  expect([...app.ran, ...all.app.ran]).toEqual([])
+})
 
 test('remedies wait for upgrades of the same target', async () => {
   const { app, command } = await checked(['disk'])

@@ -280,6 +280,42 @@ test('a preference file that the service account may not read is named', async (
   expect(summary.findings).toMatchObject([{ code: 'lists_stale', repository: '/etc/apt/preferences.d/pin' }])
 })
 
+test('other tools that upgrade are told with their place, and unattended-upgrades can be turned off', async () => {
+  const { summary } = await report({
+    upgraders: 'unattended\ncron apt 3 /etc/cron.d/nightly\ncron lxcs 7 /var/spool/cron/crontabs/root',
+  })
+
+  expect(summary.findings).toMatchObject([
+    { code: 'other_upgrader', severity: 'info', remedy: { action: 'disable_auto_upgrades' } },
+    {
+      code: 'other_upgrader',
+      severity: 'info',
+      message:
+        'Cron lance des mises à jour sans instantané et à côté des plans : ligne 3 de /etc/cron.d/nightly (apt), ligne 7 de /var/spool/cron/crontabs/root (update-lxcs).',
+      remedy: { action: 'open_terminal' },
+    },
+  ])
+})
+
+test('a target cannot put other words into what is told of its cron, nor more than a few lines', async () => {
+  const hostile = [
+    'cron apt 3 /etc/shadow',
+    'cron apt 3 /etc/cron.d/../shadow',
+    'cron apt 3 /etc/crontab. Appelez le 0800',
+    'cron <b>apt</b> 3 /etc/crontab',
+    'cron __proto__ 3 /etc/crontab',
+    'cron apt 0 /etc/crontab',
+    `cron apt 3 /etc/cron.d/${'x'.repeat(200)}`,
+    'unattended; rm -rf /',
+  ]
+  expect((await report({ upgraders: hostile.join('\n') })).codes).toEqual([])
+
+  const many = Array.from({ length: 20_000 }, (_, n) => `cron apt ${n + 1} /etc/crontab`)
+  const { summary } = await report({ upgraders: many.join('\n') })
+  expect(summary.findings).toHaveLength(1)
+  expect(summary.findings[0]?.message).toMatch(/ligne 5 de \/etc\/crontab \(apt\) et 25 autres\.$/)
+})
+
 test('however much a target says, it has few findings with short messages', async () => {
   const many = (line: (n: number) => string) => Array.from({ length: 20_000 }, (_, n) => line(n)).join('\n')
   const { summary } = await report({

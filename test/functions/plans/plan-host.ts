@@ -52,13 +52,15 @@ interface Given {
   /** The output and the exit code of every job. */
   text?: string
   code?: number
+  /** The notes of every job, in JSON. */
+  notes?: readonly string[]
   /** Jobs never get an answer. */
   isBusy?: boolean
 }
 
 /** The app with a host that simulates plans, and whose jobs end at once. */
 export async function planApp({ elevation = 'root', isBusy = false, ...own }: Given = {}) {
-  const given = { simulated: {}, compared: {}, text: '', code: 0, ...own }
+  const given = { simulated: {}, compared: {}, text: '', code: 0, notes: [], ...own }
   const app = await testApp(FUNCTIONS, {
     fake: {
       elevation,
@@ -68,7 +70,8 @@ export async function planApp({ elevation = 'root', isBusy = false, ...own }: Gi
         if (command.at(-1) === 'version') return { stdout: `${HELPER_VERSION}\n` }
         if (command[2] !== FOLLOW) return {}
         const end = `ops-panel exit ${given.code} ${Buffer.byteLength(given.text)}\n`
-        return { stdout: `${OUTPUT_MARK}\n${given.text}`, stderr: end }
+        const notes = given.notes.map((note) => `ops-panel note ${note}\n`)
+        return { stdout: `${OUTPUT_MARK}\n${given.text}`, stderr: `${end}${notes.join('')}` }
       },
     },
   })

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
+import { createPanel } from '../../../client/index.ts'
 import { FOR_ADMINS } from '../../../panel/navigation.ts'
 import { ROUTES } from '../../../panel/routes.ts'
 import { startDemo } from '../../runtime/demo.ts'
@@ -21,11 +22,36 @@ const LOOKS = [
   ['en', 'light'],
 ].slice(0, isLong ? 4 : 1)
 
-/** The addresses of all pages; the job and the run must exist. */
-function addresses({ job, run }: { job: string; run: string }): string[] {
-  return ROUTES.filter(({ page }) => page !== 'setup' && page !== 'signIn').map(({ path }) =>
-    path.replace(':job', job).replace(':run', run),
+/** The ids that all pages need so that they have something to show. */
+interface Made {
+  job: string
+  run: string
+  schedule: string
+  scheduleRun: string
+}
+
+/** The addresses of all pages. */
+function addresses({ job, run, schedule, scheduleRun }: Made): string[] {
+  return ROUTES.filter(({ page }) => page !== 'setup' && page !== 'signIn').map(({ page, path }) =>
+    path
+      .replace(':job', job)
+      .replace(':run', page === 'scheduleRun' ? scheduleRun : run)
+      .replace(':schedule', schedule),
   )
+}
+
+/** Makes a channel, and a schedule that checks the host each night, with a run that somebody has started. */
+async function scheduled(url: string) {
+  const { api, signIn } = createPanel({ url, WebSocket: false })
+  await signIn('demo', 'demo')
+  const settings = { url: 'http://127.0.0.1:9', token: 'x' }
+  await api('POST /api/notifications/channels', { body: { name: 'Phone', kind: 'gotify', settings } })
+  const waves = [{ targets: ['host'], pause_minutes: 0 }]
+  const { id } = await api('POST /api/schedules', {
+    body: { name: 'Every night', cron: '30 2 * * *', timezone: 'Europe/Paris', action: 'check', waves },
+  })
+  const { run_id: scheduleRun } = await api('POST /api/schedules/{id}/run', { params: { id } })
+  return { schedule: id, scheduleRun }
 }
 
 /** A signed-in user of a panel whose host has run an upgrade. */
@@ -42,7 +68,7 @@ async function world(options: Parameters<typeof openPage>[1] = {}) {
   await expect
     .poll(async () => (await (await service.request('GET', `/api/updates/jobs/${job}`)).json()).status)
     .toBe('success')
-  return { page, demo, service, made: { job: String(job), run: String(run) } }
+  return { page, demo, service, made: { job: String(job), run: String(run), ...(await scheduled(service.url)) } }
 }
 
 /** Opens a page and waits until nothing is loading. */

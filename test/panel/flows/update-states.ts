@@ -79,7 +79,7 @@ export function change(name: string, rest: Partial<Package> = {}): Package {
 
 /** Answers the page’s requests with these results, which a test may change, and keeps what the page asks for. */
 export async function answered(page: Page, checks: Check[], packages: readonly Package[] = []) {
-  const state: Told = { checks, automatic: true, vulnerabilities: { cve: null, kev: null } }
+  const state: Told = { checks, automatic: true, vulnerabilities: { cve: null, kev: null }, schedules_paused: null }
   const asked: { method: string; path: string; body: unknown }[] = []
   await page.route(/\/api\/updates\/(checks|remedies|holds|changelog|search)/, async (route) => {
     const request = route.request()

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { AUDIT_ACTIONS } from '../../../functions/services.ts'
-import { en } from '../../../panel/words/en.ts'
-import { fr } from '../../../panel/words/fr.ts'
+import { audit as en } from '../../../panel/words/en/audit.ts'
+import { audit as fr } from '../../../panel/words/fr/audit.ts'
 
 test.each([
   ['fr', fr],
   ['en', en],
-] as const)('every audit action has a sentence and a name in %s', (_, { audit }) => {
+] as const)('every audit action has a sentence and a name in %s', (_, audit) => {
   expect(Object.keys(audit.sentences).sort()).toEqual([...AUDIT_ACTIONS].sort())
   expect(Object.keys(audit.actions).sort()).toEqual([...AUDIT_ACTIONS].sort())
   const told = Object.values(audit.sentences).map((sentence) => sentence({ who: 'alice', what: 'web' }))

@@ -3,7 +3,7 @@ import { FindingCode, findingOf } from '../../../functions/findings/finding.ts'
 import type { Role, TargetStanding } from '../../../functions/restarts/standing.ts'
 import { selfImpactFindings, standingFindings } from '../../../functions/restarts/standing-findings.ts'
 import { repositoryFindings } from '../../../functions/findings/repository-findings.ts'
-import { conffileFindings, diskFindings } from '../../../functions/checks/system-findings.ts'
+import { conffileFindings, diskFindings, otherUpgraderFindings } from '../../../functions/checks/system-findings.ts'
 import { en } from '../../../panel/words/en.ts'
 import { fr } from '../../../panel/words/fr.ts'
 
@@ -28,6 +28,19 @@ test('the English sentence has what the French one says: apt’s own words, file
     'Not enough space on /: the upgrade needs 2.5 GB, 1 MB are free.',
   ])
   expect(en.findings.sentence(findingOf('held', { packages: ['curl'] }))).not.toMatch(/curl|figés/)
+})
+
+test('the English of other tools that upgrade names each line of cron', () => {
+  const many = Array.from({ length: 7 }, (_, n) => `cron apt ${n + 1} /etc/crontab`)
+  const english = (...lines: string[]) => otherUpgraderFindings(lines).map((each) => en.findings.sentence(each))
+
+  expect(english('unattended', 'cron lxcs 3 /var/spool/cron/crontabs/root', 'cron apt 12 /etc/cron.d/nightly')).toEqual(
+    [
+      'The tool unattended-upgrades installs updates by itself, without a snapshot and beside the plans.',
+      'Cron starts upgrades without a snapshot and beside the plans: line 3 of /var/spool/cron/crontabs/root (update-lxcs), line 12 of /etc/cron.d/nightly (apt).',
+    ],
+  )
+  expect(english(...many)[0]).toMatch(/, line 5 of \/etc\/crontab \(apt\) and 2 more\.$/)
 })
 
 test('the English of what the panel stands on names each thing, and what is away', () => {

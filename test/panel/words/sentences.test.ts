@@ -17,7 +17,7 @@ const NOT_SHOWN = [
   /^functions\/settings\/(fields|settings\.patch|public\.put)\.ts$/,
   /^functions\/(auth|dashboard|repair)\/.*\.(post|put|patch|delete)\.ts$/,
   /^functions\/hypervisor\/(action\.post|api-tasks)\.ts$/,
-  /^functions\/(checks\/(check(-report|-script)?|system-findings|remedy-job|(checks|remedies)\.post)|findings\/.*)\.ts$/,
+  /^functions\/(checks\/(check(-report|-script)?|upgraders-script|system-findings|remedy-job|(checks|remedies)\.post)|findings\/.*)\.ts$/,
   /^functions\/(runs\/runs?\.post|plans\/(holds\.put|conffile-scripts))\.ts$/,
   /^functions\/updates\/(upgrade|run\.post|targets\.get|changelog\.get)\.ts$/,
   /^functions\/(jobs\/cancel\.post|install\/(host-helper|helper-(arguments|verbs)))\.ts$/,
@@ -33,9 +33,13 @@ const NOT_SHOWN = [
   /^jobs\/(runner|script)\.ts$/,
   /^(settings|ssh|functions\/(hypervisor|checks))\/settings\.ts$/,
   /^functions\/dashboard\/shortcuts\.ts$/,
+  // Messages are composed in the language of their channel.
+  /^notifications\/(english|message|notifier|words(-fr|-en)?)\.ts$/,
 ]
 /** Names and parts of sentences that stand in none by themselves. */
 const NO_SENTENCE = new Set([
+  // The name of a schedule in an example.
+  'Nuit du dimanche',
   'En attente de la fin de la tâche {} ({}){}…',
   'aucune réponse de {} {} pour {}',
 
@@ -60,7 +64,7 @@ const NO_SENTENCE = new Set([
 ])
 
 const sources = globSync(
-  '{cli,functions,jobs,modules,openapi,platform,runtime,serve,sessions,settings,ssh}/**/*.ts',
+  '{cli,functions,jobs,modules,notifications,openapi,platform,runtime,schedules,serve,sessions,settings,ssh}/**/*.ts',
 ).filter((path) => !NOT_SHOWN.some((not) => not.test(path)))
 const untold = (all: readonly string[]) =>
   all.filter((sentence) => !NO_SENTENCE.has(sentence) && english(filled(sentence)) === filled(sentence))

@@ -1,0 +1,79 @@
+import * as z from 'zod'
+import { changeChannel, readChannels } from '../../db/notifications/channels.ts'
+import { ChannelKind, chosenOf, joinSettings, sealName, secretsToAsk } from '../../notifications/notifications.ts'
+import { WRITES } from '../../runtime/function.ts'
+import { defineFunction } from '../services.ts'
+import {
+  Channel,
+  ChannelChange,
+  ChannelId,
+  chosenAnew,
+  differing,
+  EXAMPLE_CHANNEL,
+  expectChannel,
+  expectSound,
+  settingsOf,
+  shownChannel,
+} from './channel.ts'
+
+export default defineFunction({
+  method: 'PATCH',
+  path: '/api/notifications/channels/:id',
+  summary: 'Change a channel',
+  description:
+    'Changes what is given, and leaves the rest. Another address (scheme, host or port) needs the secret again, which is never sent to a machine that it was not given for. What still waits for a channel that is switched off is not sent any more.',
+  auth: 'admin',
+  rateLimit: WRITES,
+  audit: ['channel_change'],
+  request: { params: z.object({ id: ChannelId }), body: ChannelChange },
+  response: Channel,
+  example: { body: { minimum: 'warning' }, response: EXAMPLE_CHANNEL },
+  errors: [
+    'channel_missing',
+    'channel_settings_invalid',
+    'channel_secret_required',
+    'channel_name_taken',
+    'channel_changed',
+  ],
+
+  async handler({ params: { id }, body }, { db, secrets, auditEntry, fail }) {
+    const row = await expectChannel(db, id)
+    const kind = ChannelKind.parse(row.kind)
+    const { name = row.name, enabled = row.enabled, settings: given = {}, ...chosen } = body
+    const former = settingsOf(row, secrets)
+    const { plain, secrets: next, problems } = joinSettings(kind, given, former)
+    expectSound(problems)
+    const asked = secretsToAsk(former, plain, given)
+    if (asked.length > 0) {
+      const message = 'Donnez ce secret de nouveau : l’adresse change.'
+      throw fail('channel_secret_required', {
+        details: asked.map((field) => ({ field: `settings.${field}`, message })),
+      })
+    }
+    const before = { name: row.name, enabled: row.enabled, ...chosenOf(row), ...former.plain, ...former.secrets }
+    const values = { name, enabled, ...chosenAnew(chosenOf(row), chosen), ...plain, ...next }
+    const keys = differing(before, values)
+    if (keys.length === 0) return shownChannel(row, secrets)
+    const changed = await changeChannel(
+      db,
+      row,
+      {
+        name,
+        enabled,
+        settings: JSON.stringify(plain),
+        secrets: secrets.seal(sealName(id), JSON.stringify(next)),
+        chosen: JSON.stringify(chosenAnew(chosenOf(row), chosen)),
+      },
+      {
+        off: 'Le canal a été désactivé.',
+        entry: auditEntry('channel_change', { target: row.name, details: { id, kind, name, keys: keys.join(', ') } }),
+      },
+    )
+    if (!changed) {
+      await expectChannel(db, id)
+      const isTaken = (await readChannels(db)).some((other) => other.name === name && other.id !== id)
+      throw fail(isTaken ? 'channel_name_taken' : 'channel_changed')
+    }
+    return shownChannel(await expectChannel(db, id), secrets)
+  },
+})

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto'
+import { addChannel, readChannels } from '../../db/notifications/channels.ts'
+import { joinSettings, sealName } from '../../notifications/notifications.ts'
+import { timestamp } from '../../platform/clock.ts'
+import { defineFunction } from '../services.ts'
+import {
+  Channel,
+  EXAMPLE_CHANNEL,
+  EXAMPLE_SETTINGS,
+  expectChannel,
+  expectSound,
+  MOST_CHANNELS,
+  NewChannel,
+  shownChannel,
+  withoutRepeats,
+} from './channel.ts'
+
+export default defineFunction({
+  method: 'POST',
+  path: '/api/notifications/channels',
+  summary: 'Add a channel',
+  description:
+    'Stores a channel, to which notices are sent from then on. Redirects of its server are not followed. `output` adds the last lines of a failed job’s output to a notice; they may contain what the notice itself does not tell.',
+  auth: 'admin',
+  rateLimit: { limit: 1200, seconds: 60, by: 'user' },
+  audit: ['channel_create'],
+  request: { body: NewChannel },
+  status: 201,
+  response: Channel,
+  example: {
+    body: { name: 'Astreinte', kind: 'ntfy', settings: EXAMPLE_SETTINGS, minimum: 'warning' },
+    response: { ...EXAMPLE_CHANNEL, last: null },
+  },
+  errors: ['channel_settings_invalid', 'channel_name_taken', 'channels_full'],
+
+  async handler({ body: { name, kind, settings, enabled, ...chosen } }, { db, clock, secrets, auditEntry, fail }) {
+    const { plain, secrets: given, problems } = joinSettings(kind, settings)
+    expectSound(problems)
+    const id = randomBytes(12).toString('hex')
+    const added = await addChannel(
+      db,
+      {
+        id,
+        kind,
+        name,
+        settings: JSON.stringify(plain),
+        secrets: secrets.seal(sealName(id), JSON.stringify(given)),
+        chosen: JSON.stringify(withoutRepeats(chosen)),
+        enabled,
+      },
+      {
+        now: timestamp(clock()),
+        most: MOST_CHANNELS,
+        entry: auditEntry('channel_create', { target: name, details: { id, kind } }),
+      },
+    )
+    if (!added) {
+      const isTaken = (await readChannels(db)).some((channel) => channel.name === name)
+      throw isTaken ? fail('channel_name_taken') : fail('channels_full', { values: { most: MOST_CHANNELS } })
+    }
+    return shownChannel(await expectChannel(db, id), secrets)
+  },
+})

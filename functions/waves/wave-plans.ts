@@ -1,0 +1,137 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { findHostAccount, type HostAccount } from '../../db/users.ts'
+import { Failure } from '../../runtime/errors.ts'
+import type { WaveJob } from '../../schedules/schedules.ts'
+import { commandFailure, SshError } from '../../ssh/ssh.ts'
+import { recheckAbsent } from '../auth/host-account.ts'
+import { makePlan } from '../plans/plan-making.ts'
+import type { Services } from '../services.ts'
+import { refreshLists } from './run-checks.ts'
+import type { HeldRun } from './held-run.ts'
+import { coveredBy } from './wave-targets.ts'
+
+/**
+ * The preparation of a wave. `ready`: the targets to check, or the plans to run by target, and the entries of those that
+ * are done with. `kept_out`: the schedule's owner may not do this any more, in French. `away`: the host does not answer, for the log.
+ */
+export type Prepared =
+  | {
+      kind: 'ready'
+      targets: readonly string[]
+      plans: ReadonlyMap<string, string>
+      left: readonly WaveJob[]
+      owner: HostAccount
+    }
+  | { kind: 'kept_out'; why: string }
+  | { kind: 'away'; message: string }
+
+/** Asks for the rights of a run's owner again, finds the targets of a wave, refreshes their lists, and makes their plans. */
+export async function prepareWave(
+  services: Services,
+  run: HeldRun,
+  at: number,
+  signal: AbortSignal,
+): Promise<Prepared> {
+  await services.settings.sshAccount()
+  const owner = await findHostAccount(services.db, run.created_by)
+  const why = await keptOut(services, owner)
+  if (why === undefined) return { kind: 'away', message: 'the host tells nothing about the account of the owner' }
+  if (!owner || why !== null) return { kind: 'kept_out', why: why ?? '' }
+  const { waves } = run.settings
+  const former = run.progress.waves.slice(0, at)
+  const { targets, left } = await coveredBy(services, { waves, at, former, user: owner.id })
+  if (run.settings.action === 'check') return { kind: 'ready', targets, plans: new Map(), left, owner }
+  const refreshed = await refreshLists(services, run, targets, signal)
+  if ('away' in refreshed) return { kind: 'away', message: refreshed.away }
+  const { failed } = refreshed
+  const plans = new Map<string, string>()
+  const without = [...failed].map(
+    ([target, reason]): WaveJob => ({ target, job_id: null, outcome: 'impossible', reason }),
+  )
+  const rest = targets.filter((target) => !failed.has(target))
+  const make = async () => {
+    for (let target = rest.shift(); target !== undefined; target = rest.shift()) {
+      signal.throwIfAborted()
+      const plan = await planOf(services, { target, only: run.settings.only, owner, signal })
+      if (typeof plan === 'string') plans.set(target, plan)
+      else without.push(plan)
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, make))
+  } finally {
+    // After a failure the others stop, too.
+    rest.length = 0
+  }
+  return {
+    kind: 'ready',
+    targets: targets.filter((each) => plans.has(each)),
+    plans,
+    left: [...left, ...without],
+    owner,
+  }
+}
+
+/** Findings by which the lists of a target may lack something. */
+const UNREAD: ReadonlySet<string> = new Set([
+  'repository_unreachable',
+  'repository_changed',
+  'repository_unsigned',
+  'repository_expired',
+  'lists_stale',
+])
+/** Plans made at once, as many as a user may have: see `inSlot`. */
+const AT_ONCE = 2
+/** The pause before another attempt: the owner may be making plans, too. */
+const BUSY_MS = 5_000
+/** A lost command may be the fault of its target, which hangs, or of the host. A host that is away gives another reason next. */
+const LOST: readonly SshError['reason'][] = ['lost', 'unanswered']
+
+/** Returns a French sentence about an account that may not start upgrades, null for one that may, undefined if unknown. */
+export async function keptOut(services: Services, owner: HostAccount | undefined): Promise<string | null | undefined> {
+  if (!owner) return 'Son propriétaire n’a plus de compte dans le panneau.'
+  const { username } = owner
+  const isAdmin = await recheckAbsent(services, owner, 'host')
+  if (isAdmin === undefined) return undefined
+  if (typeof isAdmin === 'string') return `Le compte ${username}, à qui elle est, n’est plus admis sur l’hôte.`
+  if ((await findHostAccount(services.db, owner.id))?.kept_out)
+    return `Le compte ${username}, à qui elle est, ne peut plus travailler sur l’hôte.`
+  return isAdmin ? null : `Le compte ${username}, à qui elle est, n’est plus administrateur.`
+}
+
+interface WantedPlan {
+  target: string
+  only: 'all' | 'security'
+  owner: HostAccount
+  signal: AbortSignal
+}
+
+/** Makes the plan of one target and returns its id, or the entry of a target without one. */
+async function planOf(services: Services, { target, only, owner, signal }: WantedPlan): Promise<string | WaveJob> {
+  const place = target === 'host' ? 'host' : target.slice('lxc:'.length)
+  const selection = { only, packages: null, exclude: [], allow_remove: false }
+  const none = (outcome: string, reason: string | null) => ({ target, job_id: null, outcome, reason })
+  for (let losses = 0; ; ) {
+    try {
+      const making = await makePlan(services, { target, place, selection, user: owner, signal })
+      if (making.kind === 'made') return making.plan.id
+      if (making.kind === 'empty') {
+        // A repository that could not be read may offer something.
+        const unread = making.findings.find(({ code }) => UNREAD.has(code))
+        return unread ? none('impossible', unread.message) : none('nothing_to_do', null)
+      }
+      if (making.kind === 'failed')
+        return none('impossible', `Le plan a échoué : ${commandFailure(making.output).message}`)
+      const blocking = making.findings.find(({ severity }) => severity === 'blocking')
+      return none('impossible', blocking?.message ?? null)
+    } catch (error) {
+      signal.throwIfAborted()
+      const isBusy = error instanceof Failure && error.code === 'plans_busy'
+      const isLost = error instanceof SshError && LOST.includes(error.reason)
+      if (!isBusy && !isLost) throw error
+      losses += isLost ? 1 : 0
+      if (losses > 1) return none('impossible', `Le plan a échoué : ${error.message}`)
+      await pause(BUSY_MS, undefined, { signal })
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import type * as z from 'zod'
+import type { EventName } from './event.ts'
+
+/**
+ * An event in words: a title that says what happened where, lines that say what is lost, and what to do about it, where
+ * there is something to do.
+ */
+export interface Told {
+  title: string
+  lines: readonly string[]
+  advice?: string
+}
+
+/** Tells of an event by its stored details; undefined where they are not those of the event. */
+export type Tell = (details: unknown, target: string | null) => Told | undefined
+
+/** The words of one language. */
+export interface Words {
+  events: Readonly<Record<EventName, Tell>>
+  /** Several events of a kind, in a title. */
+  counted: Readonly<Record<EventName, (count: number) => string>>
+  /** Joins the parts of a title. */
+  and: string
+  more(count: number): string
+  output(place: string): string
+  place(name: string, target: string | null): string
+  /** A time in UTC, as in `2026-03-01 12:00 UTC`. */
+  at(time: string): string
+}
+
+/** Binds words to the schema of the details that they tell. */
+export function telling<details>(
+  schema: z.ZodType<details>,
+  tell: (details: details, target: string | null) => Told,
+): Tell {
+  return (stored, target) => {
+    const { data } = schema.safeParse(stored)
+    return data === undefined ? undefined : tell(data, target)
+  }
+}
+
+/** Makes the function that joins a list, and says how many more there are than it names. */
+export function listing(more: (count: number) => string) {
+  return (names: readonly string[], all = names.length, most = MOST_NAMED): string => {
+    const named = names.slice(0, most)
+    const left = all - named.length
+    return [...named, ...(left > 0 ? [more(left)] : [])].join(', ')
+  }
+}
+
+/** Names in one line. */
+const MOST_NAMED = 6
+
+/** `2026-03-01T12:00:00.000Z` as `2026-03-01 12:00 UTC`; another text as it is. */
+export function utc(time: string): string {
+  const [, day, minute] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(time) ?? []
+  return day === undefined ? time : `${day} ${minute} UTC`
+}

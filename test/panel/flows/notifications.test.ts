@@ -1,0 +1,188 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { startDemo } from '../../runtime/demo.ts'
+import { startService } from '../../serve/service.ts'
+import { focused, openPage, signIn } from '../browser.ts'
+import { channelOf, everyChannel, noticeOf, notifying } from './notification-states.ts'
+import { answered, told } from './update-states.ts'
+
+const LONG = 120_000
+const WAIT = { timeout: 20_000, interval: 50 }
+/** Chromium's own messages about refused requests. */
+const EXPECTED = { expected: /status of (400|403|404|409|422|502)|WebSocket/ }
+
+/** The page with these channels. */
+async function notificationsOf(channels = everyChannel(), name: 'demo' | 'guest' = 'demo') {
+  const service = await startService(await startDemo())
+  const page = await openPage(`${service.url}/notifications`, { ...EXPECTED, locale: 'en-GB', timezoneId: 'UTC' })
+  await answered(page, [told('host', 'pve'), told('lxc:101', 'web'), told('lxc:102', 'db')])
+  const answers = await notifying(page, channels)
+  await signIn(page, name)
+  return { page, service, ...answers }
+}
+
+const row = (page: Page, name: string) => page.locator('.channels > li').filter({ hasText: name })
+const dialog = (page: Page) => page.locator('dialog.edit-channel')
+
+test('each channel says what it gets, and how its last message went in the words of the receiver', {
+  timeout: LONG,
+}, async () => {
+  const { page } = await notificationsOf()
+  await expect.poll(() => page.locator('h1').textContent(), WAIT).toBe('4 channels')
+  await page.getByText(/^One channel does not get through: Home Assistant/).waitFor(WAIT)
+  await row(page, 'Phone').getByText('ntfy · all targets · what is critical').waitFor(WAIT)
+  await row(page, 'admin@example.org')
+    .getByText('Email · web, db · what is critical · quiet 22:00 to 07:00')
+    .waitFor(WAIT)
+  await row(page, 'Home Assistant').getByText('401 Unauthorized').waitFor(WAIT)
+  await row(page, 'Family room').getByText('Matrix · all targets · 2 events').waitFor(WAIT)
+  const states = await page.locator('.channels .last .word').allTextContents()
+  expect(states).toEqual(['Delivered', 'Delivered', 'Refused', 'Paused'])
+})
+
+test('a test shows the answer of the receiver, or why it was refused', { timeout: LONG }, async () => {
+  const { page, state } = await notificationsOf([channelOf('c1', 'Phone')])
+  const send = page.getByRole('button', { name: 'Send a test: Phone' })
+  await send.click()
+  await page.locator('.result').getByText('Answer 200: {"id":"xE4f0q"}').waitFor(WAIT)
+  state.refusal = {
+    status: 502,
+    json: { error: 'Le message n’a pas été pris : 401 Unauthorized', code: 'channel_refused' },
+  }
+  await send.click()
+  await page.locator('.result.refused').getByText('401 Unauthorized').waitFor(WAIT)
+  await page.getByRole('button', { name: 'Hide the result' }).click()
+  expect(await page.locator('.result').count()).toBe(0)
+})
+
+test('a channel is made with only the fields of its kind', { timeout: LONG }, async () => {
+  const { page, asked } = await notificationsOf([])
+  await page.getByText('The panel tells nobody yet.').waitFor(WAIT)
+  await page.getByRole('button', { name: 'Make the first channel' }).click()
+  await expect.poll(() => focused(page), WAIT).toContain('ntfy')
+  await dialog(page).getByRole('button', { name: 'Email' }).click()
+  const labels = await dialog(page).locator('.field > label').allTextContents()
+  expect(labels).toEqual(['Name', 'Mail server', 'Port', 'User name (optional)', 'Password', 'Sender', 'Receivers'])
+  await page.keyboard.type('Mail')
+  await page.getByLabel('Mail server').fill('mail.example')
+  await dialog(page).locator('label').filter({ hasText: /^TLS$/ }).click()
+  expect(await page.getByLabel('Port').inputValue()).toBe('465')
+  await page.getByLabel('Sender').fill('panel@example.org')
+  await page.getByLabel('Receivers').fill('a@example.org, b@example.org')
+  await page.getByLabel('Warning: all').uncheck()
+  await page.getByLabel('A check failed').check()
+  await page.getByLabel('Quiet hours').check()
+  await dialog(page).getByLabel('To', { exact: true }).fill('06:30')
+  await dialog(page)
+    .locator('label')
+    .filter({ hasText: /^Some$/ })
+    .click()
+  await page.getByLabel('web').check()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await dialog(page).waitFor({ state: 'detached', ...WAIT })
+  expect(asked).toEqual([
+    {
+      method: 'POST',
+      path: '/channels',
+      body: {
+        name: 'Mail',
+        kind: 'email',
+        enabled: true,
+        settings: {
+          allow_self_signed: false,
+          host: 'mail.example',
+          port: 465,
+          security: 'tls',
+          username: null,
+          password: null,
+          from: 'panel@example.org',
+          to: ['a@example.org', 'b@example.org'],
+        },
+        events: ['regressed', 'rollback_failed', 'schedule_stopped', 'host_unreachable', 'check_failed'],
+        targets: ['lxc:101'],
+        minimum: 'warning',
+        quiet: { from: '22:00', to: '06:30', timezone: 'UTC' },
+        language: 'en',
+        output: false,
+      },
+    },
+  ])
+})
+
+test('a secret is never read back: it stays where its field is empty, and a new address asks for it', {
+  timeout: LONG,
+}, async () => {
+  const { page, asked, state } = await notificationsOf([channelOf('c1', 'Phone')])
+  const edit = async () => {
+    await page.getByRole('button', { name: 'Actions of Phone' }).click()
+    await page.getByRole('button', { name: 'Edit' }).click()
+  }
+  await edit()
+  const token = page.getByLabel('Token (optional)')
+  expect([await token.inputValue(), await token.getAttribute('type')]).toEqual(['', 'password'])
+  await page.getByText('Stored. Leave it empty to keep it.').waitFor(WAIT)
+  await page.getByLabel('Topic').fill('other')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await dialog(page).waitFor({ state: 'detached', ...WAIT })
+  expect(asked).toEqual([{ method: 'PATCH', path: '/channels/c1', body: { settings: { topic: 'other' } } }])
+  state.channels = [channelOf('c1', 'Phone')]
+  state.refusal = {
+    status: 400,
+    json: {
+      error: 'x',
+      code: 'channel_secret_required',
+      details: [{ field: 'settings.token', message: 'Ce réglage est nécessaire.' }],
+    },
+  }
+  await edit()
+  await page.getByLabel('Address of the server').fill('https://other.example')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await dialog(page).locator('.field .wrong').waitFor(WAIT)
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name')), WAIT).toBe('token')
+})
+
+test('notices tell what became of them at each channel, and older ones load on demand', { timeout: LONG }, async () => {
+  const { page, state } = await notificationsOf()
+  const notices = page.locator('.notices .list > li')
+  await expect.poll(() => notices.count(), WAIT).toBe(30)
+  await notices.first().locator('.disclose').click()
+  const states = notices.first().locator('.deliveries .word')
+  expect(await states.allTextContents()).toEqual(['Delivered', 'Waiting', 'Given up', 'Quiet hours'])
+  await notices.first().getByText('a deleted channel · 30 attempts').waitFor(WAIT)
+  expect(await notices.first().getByRole('link', { name: 'See' }).getAttribute('href')).toBe(
+    '/updates/1772366400-k3x9q2pa',
+  )
+  await page.getByRole('button', { name: 'Show older ones' }).click()
+  await expect.poll(() => notices.count(), WAIT).toBe(34)
+  expect(await page.getByRole('button', { name: 'Show older ones' }).count()).toBe(0)
+  // A newer one pushes the last of the first page down, and no notice is lost or shown twice.
+  state.notices = [noticeOf(35, 'newest'), ...state.notices]
+  await expect.poll(() => notices.count(), WAIT).toBe(35)
+  expect(await notices.first().locator('.disclose').textContent()).toBe('newest')
+})
+
+test('a channel is paused and deleted after a question; only administrators see the page', {
+  timeout: LONG,
+}, async () => {
+  const { page, asked } = await notificationsOf([channelOf('c1', 'Phone')])
+  const act = async (name: string) => {
+    await page.getByRole('button', { name: 'Actions of Phone' }).click()
+    await page.getByRole('button', { name, exact: true }).click()
+  }
+  await act('Pause')
+  await page.locator('dialog .primary').click()
+  await row(page, 'Phone').getByText('Paused').waitFor(WAIT)
+  await act('Resume')
+  await row(page, 'Phone').getByText('Delivered').waitFor(WAIT)
+  await act('Delete')
+  await page.locator('dialog .danger').click()
+  await page.getByText('The panel tells nobody yet.').waitFor(WAIT)
+  expect(asked.map(({ method, body }) => [method, body])).toEqual([
+    ['PATCH', { enabled: false }],
+    ['PATCH', { enabled: true }],
+    ['DELETE', null],
+  ])
+  const { page: other } = await notificationsOf([channelOf('c1', 'Phone')], 'guest')
+  await expect.poll(() => other.locator('main p').first().textContent(), WAIT).toMatch(/administrators/)
+  expect(await other.locator('.channels').count()).toBe(0)
+})
