@@ -3,7 +3,7 @@ import { SEVERITIES, type Severity } from './event.ts'
 import { WORST_FIRST } from './message.ts'
 
 /** A group of a run is closed this long after its first event at the latest. */
-const OPEN_MS = 10 * 60_000
+export const OPEN_MS = 10 * 60_000
 /** A group with a critical event: a run that stops because of it says so in the same notice. */
 const CRITICAL_MS = 5_000
 /** An event that lies further ahead was stored before the clock was set back. */
@@ -17,6 +17,7 @@ export type GroupedEvent = OpenEvent & { severity: Severity }
 /**
  * Returns the groups that are to become notices now. Events of one run are a group, which is closed when its run has ended
  * or it has waited long enough; any other event is a group of its own, and closed at once. `all` closes every group.
+ * Critical groups come first.
  */
 export function closedGroups(
   events: readonly GroupedEvent[],
@@ -41,7 +42,10 @@ export function closedGroups(
       CRITICAL_MS,
     )
   const closed = [...runs].filter(([run, group]) => isClosed(run, group)).map(([, group]) => group)
-  return [...single, ...closed].sort((one, other) => (one[0]?.id ?? 0) - (other[0]?.id ?? 0))
+  const order = (group: readonly GroupedEvent[]) => Number(!group.some(({ severity }) => severity === 'critical'))
+  return [...single, ...closed].sort(
+    (one, other) => order(one) - order(other) || (one[0]?.id ?? 0) - (other[0]?.id ?? 0),
+  )
 }
 
 /** The worst event of a group, in the order of messages; the first of several. Undefined for an empty group. */

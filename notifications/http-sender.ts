@@ -42,6 +42,9 @@ export async function sendByHttp(
     const status = answer.statusCode
     const { text, cut } = await beginningOf(answer.body)
     const words = receiverWords(redact(text, { cut }))
+    // The Apprise server answers 204 where it has no address stored under the key, so nobody was told.
+    if (status === 204 && channel.kind === 'apprise')
+      throw new SendError(`${origin} n’a aucune adresse sous cette clé (HTTP 204).`)
     if (status >= 200 && status < 300) return { status, answer: words, refused: null }
     if (status >= 300 && status < 400)
       throw new SendError(`${origin} renvoie ailleurs (HTTP ${status}), et un renvoi n’est pas suivi.`)

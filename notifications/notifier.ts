@@ -25,7 +25,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import { AHEAD, nextAttempt } from './attempts.ts'
 import { type Chosen, chosenOf } from './channel.ts'
 import { EventName, Severity } from './event.ts'
-import { closedGroups, grouped, type GroupedEvent, isWanted, targetOf, worstOf } from './groups.ts'
+import { closedGroups, grouped, type GroupedEvent, isWanted, OPEN_MS, targetOf, worstOf } from './groups.ts'
 import { composeMessage, type ToldEvent } from './message.ts'
 import { type Outgoing, SendError, type Taken } from './outgoing.ts'
 import { lastLines } from './output.ts'
@@ -48,6 +48,8 @@ export interface Notifier {
 const MOST_EVENTS = 2_000
 /** Due deliveries that one call looks at. */
 const MOST_DELIVERIES = 200
+/** After this long, work that waits is looked for anew: something critical may have come, which goes first. */
+const TURN_MS = 1_000
 /** Notices are kept this long, and this many. */
 const KEPT_MS = 30 * 24 * 3_600_000
 const KEPT = 10_000
@@ -95,12 +97,17 @@ export function createNotifier({
     const open = await openEvents(db, MOST_EVENTS)
     if (open.length === 0) return
     const events = open.map((event) => ({ ...event, severity: Severity.catch('warning').parse(event.severity) }))
-    const atWork = await runsAtWork(db, [...new Set(events.flatMap(({ run }) => run ?? []))])
+    const recent = timestamp(new Date(clock().getTime() - OPEN_MS))
+    const atWork = await runsAtWork(db, [...new Set(events.flatMap(({ run }) => run ?? []))], { recent })
     const all = open.length === MOST_EVENTS
     const groups = closedGroups(events, { atWork, nowMs: clock().getTime(), all })
     if (groups.length === 0) return
     const channels = (await readChannels(db)).filter(({ enabled }) => enabled)
-    for (const group of groups) await makeNotice(group, channels)
+    const begun = elapsed()
+    for (const group of groups) {
+      await makeNotice(group, channels)
+      if (elapsed() - begun > TURN_MS) return
+    }
   }
 
   const makeNotice = async (group: readonly GroupedEvent[], channels: readonly ChannelRow[]) => {
@@ -175,7 +182,7 @@ export function createNotifier({
   /** Works off deliveries of one channel. */
   const lane = async (ids: readonly string[], channel: string, begun: number) => {
     for (const id of ids) {
-      if (stopped || (onDemand && elapsed() - begun > ON_DEMAND_MS)) return
+      if (stopped || elapsed() - begun > (onDemand ? ON_DEMAND_MS : TURN_MS)) return
       await deliver(id, channel)
     }
   }

@@ -30,18 +30,18 @@ const IS_DUE = `(next_ms <= ?1 OR (next_ms > ?1 + ?2 AND (state <> 'quiet' OR ne
 const dueArgs = ({ nowMs, waitingAheadMs, quietAheadMs }: DueAt) => [nowMs, waitingAheadMs, quietAheadMs]
 
 /**
- * The deliveries that are due and that nobody attempts now, without those to the channels `but`, the oldest notices
- * first.
+ * The deliveries that are due and that nobody attempts now, without those to the channels `but`: of critical notices
+ * first, then of the oldest.
  */
 export function dueDeliveries(
   db: Database,
   { but, most, ...when }: DueAt & { but: readonly string[]; most: number },
 ): Promise<z.infer<typeof Due>[]> {
-  // The sign keeps SQLite from reading all deliveries in the order of their notices.
   return db.query(
     Due,
     `SELECT id, channel_id FROM notification_deliveries
-     WHERE ${IS_DUE} AND channel_id NOT IN (SELECT value FROM json_each(?4)) ORDER BY +notice_id LIMIT ?5`,
+     WHERE ${IS_DUE} AND channel_id NOT IN (SELECT value FROM json_each(?4))
+     ORDER BY (SELECT severity FROM notices WHERE notices.id = notice_id) <> 'critical', notice_id LIMIT ?5`,
     [...dueArgs(when), JSON.stringify(but), most],
   )
 }

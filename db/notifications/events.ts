@@ -11,6 +11,15 @@ import { storedText } from '../libsql/text.ts'
  */
 export const CHECKS_GROUP = 'checks'
 
+/**
+ * The run of a user's sign-ins from new addresses. It is at work for some minutes after a notice of them, so the first
+ * is told at once, and those of an account that changes its address all the time are a few notices an hour.
+ */
+export function signInsGroup(userId: number): string {
+  return `${SIGN_INS}${userId}`
+}
+export const SIGN_INS = 'sign_in:'
+
 export interface NewEvent {
   key: string
   at: string

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Database, Statement } from '../libsql/database.ts'
 import { StoredText, storedText } from '../libsql/text.ts'
-import { CHECKS_GROUP } from './events.ts'
+import { CHECKS_GROUP, SIGN_INS } from './events.ts'
 
 const Open = z.object({
   id: z.number(),
@@ -16,28 +16,36 @@ export type OpenEvent = z.infer<typeof Open>
 
 const Told = Open.extend({ details: StoredText.transform((text): unknown => JSON.parse(text)) })
 
-/** The oldest events without a notice. */
+/** Events without a notice: the critical ones first, so that a flood of others cannot hide them; then the oldest. */
 export function openEvents(db: Database, most: number): Promise<OpenEvent[]> {
   return db.query(
     Open,
-    `SELECT id, at, event, severity, target, run FROM notification_events WHERE notice_id IS NULL ORDER BY id LIMIT ?`,
+    `SELECT id, at, event, severity, target, run FROM notification_events WHERE notice_id IS NULL
+     ORDER BY severity <> 'critical', id LIMIT ?`,
     [most],
   )
 }
 
 /**
- * Those of these ids that are at work: a run of plans with a running job, a running job itself, a schedule's run, or the
- * group of single checks.
+ * Those of these ids that are at work: a run of plans with a running job, a running job itself, a schedule's run, the
+ * group of single checks, or the sign-ins of a user of whom a notice has told some since `recent`.
  */
-export async function runsAtWork(db: Database, ids: readonly string[]): Promise<Set<string>> {
+export async function runsAtWork(
+  db: Database,
+  ids: readonly string[],
+  { recent }: { recent: string },
+): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const rows = await db.query(
     z.object({ id: z.string() }),
     `SELECT value AS id FROM json_each(?)
      WHERE value = '${CHECKS_GROUP}' OR EXISTS (SELECT 1 FROM jobs WHERE jobs.run_id = value AND jobs.status = 'running')
         OR EXISTS (SELECT 1 FROM jobs WHERE jobs.id = value AND jobs.status = 'running')
-        OR EXISTS (SELECT 1 FROM schedule_runs AS runs WHERE runs.id = value AND runs.state = 'running')`,
-    [JSON.stringify(ids)],
+        OR EXISTS (SELECT 1 FROM schedule_runs AS runs WHERE runs.id = value AND runs.state = 'running')
+        OR (value LIKE '${SIGN_INS}%' AND EXISTS (
+          SELECT 1 FROM (SELECT id, at FROM notices WHERE event = 'sign_in_from_new_address' ORDER BY id DESC LIMIT 20) AS told
+          JOIN notification_events AS events ON events.notice_id = told.id WHERE told.at > ? AND events.run = value))`,
+    [JSON.stringify(ids), recent],
   )
   return new Set(rows.map(({ id }) => id))
 }

@@ -1,5 +1,6 @@
 import { signInAddresses } from '../../db/audit.ts'
 import type { Database, Statement } from '../../db/libsql/database.ts'
+import { signInsGroup } from '../../db/notifications/events.ts'
 import { eventStatement } from '../../notifications/notifications.ts'
 import { limitKey } from '../../runtime/caller.ts'
 
@@ -20,5 +21,6 @@ export async function newAddressEvents(db: Database, { user, address, at }: Sign
   if (known.size === 0 || known.has(place)) return []
   const key = `sign_in:${user.id}:${place}`
   const details = { username: user.username, address }
-  return [eventStatement({ key, at, event: 'sign_in_from_new_address', target: null, details })]
+  const run = signInsGroup(user.id)
+  return [eventStatement({ key, at, event: 'sign_in_from_new_address', target: null, run, details })]
 }

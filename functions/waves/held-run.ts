@@ -33,18 +33,16 @@ export function partId({ id }: Pick<HeldRun, 'id'>, part: number | 'reboot'): st
   return createHash('sha256').update(`schedule ${id} ${part}`).digest('hex').slice(0, 24)
 }
 
-/** The names of accounts have no spaces. */
-const BY_SCHEDULE = 'la planification « '
-
 /** The name under which a run withdraws jobs, as the jobs show it. */
 export function withdrawerOf({ schedule_name, cancelled_by }: HeldRun): string {
-  return cancelled_by ?? `${BY_SCHEDULE}${schedule_name} »`
+  return cancelled_by ?? `la planification « ${schedule_name} »`
 }
 
 /** Whether a run has withdrawn a job. Its schedule may have been renamed since, or somebody may have cancelled it. */
 export function isWithdrawn({ cancelled_by }: HeldRun, job: Pick<WaveJobRow, 'launched' | 'cancelled_by'>): boolean {
   if (job.launched || job.cancelled_by === null) return false
-  return job.cancelled_by === cancelled_by || job.cancelled_by.startsWith(BY_SCHEDULE)
+  // The names of accounts have no spaces, and that of a schedule as a withdrawer has some.
+  return job.cancelled_by === cancelled_by || job.cancelled_by.includes(' ')
 }
 
 /**

@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { readCheck, upgradesOfAll } from '../../db/checks.ts'
 import { findHostAccount, type HostAccount } from '../../db/users.ts'
 import { Failure } from '../../runtime/errors.ts'
 import type { WaveJob } from '../../schedules/schedules.ts'
 import { commandFailure, SshError } from '../../ssh/ssh.ts'
 import { recheckAbsent } from '../auth/host-account.ts'
+import { checkOf } from '../checks/check.ts'
 import { makePlan } from '../plans/plan-making.ts'
 import type { Services } from '../services.ts'
 import { refreshLists } from './run-checks.ts'
@@ -106,6 +108,15 @@ interface WantedPlan {
   signal: AbortSignal
 }
 
+/** Returns a French sentence where the last check could not read the lists because apt or dpkg was at work. */
+async function lockedOut({ db, clock }: Services, target: string): Promise<string | undefined> {
+  const row = await readCheck(db, target)
+  if (!row || row.checked_at === null || row.lists_at === row.checked_at) return undefined
+  const { findings } = checkOf(row, await upgradesOfAll(db), clock())
+  const locked = findings.find(({ code }) => code === 'manager_locked')
+  return locked && `Les listes de paquets n’ont pas été relues : ${locked.message}`
+}
+
 /** Makes the plan of one target and returns its id, or the entry of a target without one. */
 async function planOf(services: Services, { target, only, owner, signal }: WantedPlan): Promise<string | WaveJob> {
   const place = target === 'host' ? 'host' : target.slice('lxc:'.length)
@@ -117,8 +128,9 @@ async function planOf(services: Services, { target, only, owner, signal }: Wante
       if (making.kind === 'made') return making.plan.id
       if (making.kind === 'empty') {
         // A repository that could not be read may offer something.
-        const unread = making.findings.find(({ code }) => UNREAD.has(code))
-        return unread ? none('impossible', unread.message) : none('nothing_to_do', null)
+        const unread =
+          making.findings.find(({ code }) => UNREAD.has(code))?.message ?? (await lockedOut(services, target))
+        return unread === undefined ? none('nothing_to_do', null) : none('impossible', unread)
       }
       if (making.kind === 'failed')
         return none('impossible', `Le plan a échoué : ${commandFailure(making.output).message}`)

@@ -87,6 +87,12 @@ export function clockSaid({ hour, minute }: Clock): string {
   return `${`${hour}`.padStart(2, '0')}:${`${minute}`.padStart(2, '0')}`
 }
 
+/** The time of the day so many minutes later. */
+export function later({ hour, minute }: Clock, minutes: number): Clock {
+  const sum = hour * 60 + minute + minutes
+  return { hour: Math.floor(sum / 60) % 24, minute: sum % 60 }
+}
+
 function numberOf(text: string, least: number, most: number): number | undefined {
   const number = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN
   return number >= least && number <= most ? number : undefined

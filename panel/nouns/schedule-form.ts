@@ -118,6 +118,19 @@ export function changesIn(draft: Draft, stored: Settings): Partial<Settings> {
   )
 }
 
+/** The first wave that never begins, from 0: the pauses before it last as long as the window, or longer. */
+export function outOfReach({
+  waves,
+  window_minutes: window,
+}: Pick<Settings, 'waves' | 'window_minutes'>): number | undefined {
+  let waited = 0
+  for (const [n, { pause_minutes: pause }] of waves.slice(0, -1).entries()) {
+    waited += pause
+    if (waited >= window) return n + 1
+  }
+  return undefined
+}
+
 /** Whether a wave names the host: only then it may be restarted. */
 export function namesHost(waves: readonly { targets: WaveTargets }[]): boolean {
   return waves.some(({ targets }) => targets !== 'rest' && targets.includes('host'))

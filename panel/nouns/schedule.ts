@@ -177,13 +177,20 @@ export type Station = 'done' | 'now' | 'fail' | 'ahead' | 'off'
 
 const HARM = /^(broken|stuck|back|failed)$/
 
+/** Whether a wave has begun. The service closes the waves that a stopped or cancelled run has left. */
+function hasBegun({ state, jobs }: RunWave): boolean {
+  const isLeft = jobs.length > 0 && jobs.every(({ outcome }) => outcome === 'not_started')
+  return state !== 'waiting' && !isLeft
+}
+
 /** The stations of a run: one for each of its waves. */
 export function stationsOf({ state, waves }: Pick<Run, 'state' | 'waves'>): Station[] {
   return waves.map((wave, n) => {
     const isHarmed = wave.jobs.some((job) => HARM.test(fateOf(job)))
     if (wave.state === 'planning' || wave.state === 'running') return state === 'running' ? 'now' : 'fail'
-    if (wave.state === 'waiting') return state === 'running' ? 'ahead' : 'off'
-    const isLast = waves[n + 1]?.state === 'waiting' || n === waves.length - 1
+    if (!hasBegun(wave)) return state === 'running' ? 'ahead' : 'off'
+    const next = waves[n + 1]
+    const isLast = next === undefined || !hasBegun(next)
     return isHarmed && state === 'stopped' && isLast ? 'fail' : 'done'
   })
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { duration } from '../nouns/format.ts'
+import { clock, duration } from '../nouns/format.ts'
 import { type Run, RUN_STATUS } from '../nouns/schedule.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { confirm } from '../parts/dialog.tsx'
@@ -10,11 +10,12 @@ import { Problem } from '../parts/problem.tsx'
 import '../parts/schedules/style.ts'
 import { scheduleWords, tallySaid, whenOf } from '../parts/schedules/words.ts'
 import { Status } from '../parts/status.tsx'
+import { now } from '../parts/time.tsx'
 import { route } from '../router.ts'
 import { useLoad } from '../wire/load.ts'
 import { isAdmin } from '../wire/panel.ts'
 import { cancelScheduleRun, readScheduleRun } from '../wire/schedules.ts'
-import { fromService, words } from '../words/words.ts'
+import { fromService, language, words } from '../words/words.ts'
 import { Waves } from './schedules/waves.tsx'
 
 const EVERY_MS = 2_000
@@ -72,7 +73,7 @@ function noteOf(run: Run): string {
   return [
     run.started_by === null ? say.of(whenOf(run.due_at)) : say.byHand(run.started_by, whenOf(run.due_at)),
     ...(took === undefined || run.state === 'missed' ? [] : [say.took(duration(took, units))]),
-    ...(run.state === 'running' ? [say.closes(whenOf(run.closes_at))] : []),
+    ...(run.state === 'running' ? [say.closes(clock(Date.parse(run.closes_at), now.peek(), language()))] : []),
     ...(run.cancelled_by === null || run.state === 'running' ? [] : [say.cancelledBy(run.cancelled_by)]),
   ].join(' · ')
 }
@@ -86,7 +87,9 @@ function Result({ of: run }: { of: Run }) {
   if (!why && tally === '' && pingError === null) return null
   return (
     <section class="run-result" aria-label={say.states[run.state]}>
-      <Status is={RUN_STATUS[run.state]} hidden />
+      <Status is={RUN_STATUS[run.state]} hidden>
+        {say.states[run.state]}
+      </Status>
       <div class="grow">
         {tally !== '' && (
           <p>

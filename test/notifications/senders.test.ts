@@ -103,6 +103,15 @@ test('apprise gets the key in the address, and a type', async () => {
   })
 })
 
+test('an Apprise server that knows no address under the key has told nobody', async () => {
+  const receiver = await httpReceiver((response) => response.writeHead(204).end())
+
+  await expect(send(channel('apprise', { url: receiver.url }, { key: SECRET }))).rejects.toThrow(
+    `${receiver.url} n’a aucune adresse sous cette clé (HTTP 204).`,
+  )
+  expect(await send(channel('webhook', { url: receiver.url }, { secret: SECRET }))).toMatchObject({ status: 204 })
+})
+
 test('matrix gets the delivery as its transaction, and HTML in which nothing of the text is markup', async () => {
   const receiver = await httpReceiver()
 

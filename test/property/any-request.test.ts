@@ -296,7 +296,16 @@ const GOOD = { 'X-Request-Id': 'one', 'Cache-Control': 'no-store' }
 const refusal = (code: string) => JSON.stringify({ error: 'Non.', code })
 /** Requests that Node's bare server does not refuse by itself. */
 const plainRequests = anyRequest(ME).map(() => ({ ...get, headers: [HOST] }))
-const LISTS = { task: ['1'], plan: ['a'], run: ['a'], schedule: ['a'], schedulerun: ['a'], module: ['a'], panel: ['a'] }
+const LISTS = {
+  task: ['1'],
+  plan: ['a'],
+  run: ['a'],
+  schedule: ['a'],
+  schedulerun: ['a'],
+  channel: ['a'],
+  module: ['a'],
+  panel: ['a'],
+}
 const NONE = { setup: ['a'], host: ['a'], hostkey: ['a'], password: ['a'], ...LISTS }
 const NOBODY: Known = { user: ['a.b.c'], admin: ['a.b.c'], refresh: ['a.b.c'], job: ['1'], ...NONE }
 

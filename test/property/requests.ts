@@ -24,6 +24,7 @@ export const KNOWN = [
   'run',
   'schedule',
   'schedulerun',
+  'channel',
   'panel',
 ] as const
 export type Known = Readonly<Record<(typeof KNOWN)[number], readonly string[]>>
@@ -159,6 +160,10 @@ const VALID_BODIES: Readonly<Record<string, fc.Arbitrary<string>>> = {
     (targets) =>
       `{"name":"a","cron":"0 3 * * 0","timezone":"Europe/Paris","action":"check","waves":[{"targets":${targets}}]}`,
   ),
+  'POST /api/notifications/channels': fc
+    .nat(99)
+    .map((n) => `{"name":"n${n}","kind":"ntfy","settings":{"url":"http://127.0.0.1:1","topic":"ops"}}`),
+  'PATCH /api/notifications/channels/:id': one(['{"minimum":"warning"}', '{"enabled":false}', '{}']),
   'PUT /api/schedules': one(['{"paused":false}', '{"paused":true}']),
   'PATCH /api/schedules/:id': one(['{"enabled":false}', '{"name":"b","cron":"30 2 * * *"}', '{}']),
   'POST /api/updates/checks': one(['host', 'lxc:101', 'all']).map((target) => `{"target":"${target}"}`),
@@ -275,6 +280,7 @@ const VALID_PARAMETERS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 
 const parameter = (name: string, path: string): fc.Arbitrary<string> => {
   if (path === '/api/updates/protection/:target') return fc.oneof(one(['default', 'lxc:101', 'lxc%3A102']), part)
+  if (path.startsWith('/api/notifications/')) return fc.oneof(often(known('channel'), 2), often(part, 1))
   if (path.startsWith('/api/schedules/runs/')) return fc.oneof(often(known('schedulerun'), 2), often(part, 1))
   if (path.startsWith('/api/schedules/')) return fc.oneof(often(known('schedule'), 2), often(part, 1))
   const right = path.startsWith('/api/updates/plans/:id/') ? known('plan') : VALID_PARAMETERS[name]

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { Agent } from 'node:http'
+import { once } from 'node:events'
+import { Agent, createServer } from 'node:http'
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import * as z from 'zod'
 import { addDeployment, endDeployment } from '../../db/deployments.ts'
 import { addJob, addRun } from '../../db/job-start.ts'
 import { endJob, noteOutcome } from '../../db/jobs.ts'
+import { auditEntry } from '../../db/audit.ts'
+import { addChannel } from '../../db/notifications/channels.ts'
 import { openDatabase } from '../../db/libsql/client.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { migrate } from '../../db/migrate.ts'
@@ -19,8 +22,9 @@ import { DEFAULT_PROTECTION } from '../../functions/protection/protection.ts'
 import { OutdatedService } from '../../functions/restarts/outdated-services.ts'
 import { findingOf } from '../../functions/findings/finding.ts'
 import { timestamp } from '../../platform/clock.ts'
+import { joinSettings, sealName } from '../../notifications/notifications.ts'
 import { createLog } from '../../platform/log.ts'
-import { createSecrets, loadSecretKey } from '../../platform/secrets.ts'
+import { createSecrets, loadSecretKey, type Secrets } from '../../platform/secrets.ts'
 import type { Manifest } from '../../serve/assembly.ts'
 import { startServer } from '../../serve/server.ts'
 import { createSessions } from '../../sessions/sessions.ts'
@@ -155,7 +159,7 @@ async function populateOnce(running: boolean, realisticIds: boolean): Promise<Po
 }
 
 type Populated = Record<
-  'user' | 'admin' | 'refresh' | 'job' | 'task' | 'plan' | 'run' | 'schedule' | 'schedulerun',
+  'user' | 'admin' | 'refresh' | 'job' | 'task' | 'plan' | 'run' | 'schedule' | 'schedulerun' | 'channel',
   string[]
 >
 
@@ -181,6 +185,7 @@ async function populate(
     run: [],
     schedule: [],
     schedulerun: [],
+    channel: [],
   }
   const ids: number[] = []
   for (const [as, count] of [
@@ -226,6 +231,7 @@ async function populate(
   await populateChecks(db, now)
   await populatePlans(db, known, now)
   await populateSchedules(db, known, now)
+  await populateChannels(db, known, now, secrets)
   for (const [module, deployment] of modules) await populateModule(db, module, deployment, now)
   await db.close()
   return known
@@ -273,8 +279,7 @@ const CONFFILE = {
   ...{ diff: '-a\n+b', diff_cut: false, diff_missing: null },
 }
 
-/** Stores plans of containers, and an ended run of one more. */
-/** Schedules that are disabled, so that nothing begins by itself, each with two runs that are in progress or done. */
+/** Stores schedules that are disabled, so that nothing begins by itself, each with two runs that are in progress or done. */
 async function populateSchedules(db: Database, known: Populated, now: string): Promise<void> {
   const settings = {
     ...{ window_minutes: 60, action: 'check', only: 'all', on_failure: 'stop', reboot: 'never' },
@@ -299,6 +304,35 @@ async function populateSchedules(db: Database, known: Populated, now: string): P
   }
 }
 
+/** The address of a server that takes every notice; it lives as long as this process. */
+let receiver: Promise<string> | undefined
+
+async function startReceiver(): Promise<string> {
+  const server = createServer((_, response) => response.setHeader('connection', 'close').end('taken')).unref()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+}
+
+/** Stores channels whose receiver answers. */
+async function populateChannels(db: Database, known: Populated, now: string, secrets: Secrets): Promise<void> {
+  receiver ??= startReceiver()
+  const chosen = JSON.stringify({
+    ...{ events: ['regressed'], targets: 'all', minimum: 'critical', quiet: null },
+    ...{ language: 'fr', output: false },
+  })
+  const entry = auditEntry({ action: 'x', user_id: null, username: null, target: null, ip: '', details: null }, now)
+  for (let n = 0; n < 12; n++) {
+    const id = `6a${String(n).padStart(22, '0')}`
+    known.channel.push(id)
+    const { plain, secrets: given } = joinSettings('webhook', { url: `${await receiver}/hook`, secret: 'abc' })
+    const sealed = secrets.seal(sealName(id), JSON.stringify(given))
+    const row = { id, kind: 'webhook', name: `channel ${n}`, settings: JSON.stringify(plain), secrets: sealed, chosen }
+    await addChannel(db, { ...row, enabled: true }, { now, most: 50, entry })
+  }
+}
+
+/** Stores plans of containers, and an ended run of one more. */
 async function populatePlans(db: Database, known: Populated, now: string): Promise<void> {
   const expires_at = timestamp(new Date(Date.parse(now) + 3_600_000))
   const selection = JSON.stringify({ only: 'all', packages: null, exclude: [], allow_remove: false })

@@ -85,7 +85,7 @@ function OneField({ field, draft: { kind, fields }, put, isStored, isNew, error 
       </div>
     )
   }
-  const label = field === 'token' && kind === 'ntfy' ? say.optionalToken : say.fields[field]
+  const label = labelOf(field, kind)
   const secretHint = isSecret(field) && !isNew ? (isStored ? say.secretSet : say.secretUnset) : undefined
   const hint = [field in say.fieldHints ? hintOf(field) : undefined, secretHint].filter(Boolean).join(' ')
   return (
@@ -99,6 +99,12 @@ function OneField({ field, draft: { kind, fields }, put, isStored, isNew, error 
       typed={(next) => put({ [field]: next })}
     />
   )
+}
+
+function labelOf(field: FieldName, kind: ChannelDraft['kind']): string {
+  const say = notificationWords()
+  if (field === 'token' && kind === 'ntfy') return say.optionalToken
+  return field === 'url' && kind === 'webhook' ? say.webhookAddress : say.fields[field]
 }
 
 function isSecurity(text: string): text is keyof typeof PORTS {

@@ -120,7 +120,7 @@ function summaryOf(deliveries: readonly Delivery[], channels: readonly Channel[]
       .filter((each) => each.state === state)
       .map((each) => channelName(each.channel_id, channels))
     return names.length > 0 ? [say.byState[state](names.join(', '))] : []
-  }).join('\u202f; ')
+  }).join(say.between)
 }
 
 function Deliveries({ of: deliveries, channels }: { of: readonly Delivery[]; channels: readonly Channel[] }) {

@@ -2,10 +2,11 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { fieldErrors } from '../../nouns/failure.ts'
-import type { Settings } from '../../nouns/schedule-form.ts'
+import { outOfReach, type Settings } from '../../nouns/schedule-form.ts'
 import { dateSaid, isOtherZone, ownZone } from '../../nouns/when.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { scheduleWords, settingsSaid } from '../../parts/schedules/words.ts'
+import { Status } from '../../parts/status.tsx'
 import { now } from '../../parts/time.tsx'
 import { previewTimes } from '../../wire/schedules.ts'
 import { fromService, language } from '../../words/words.ts'
@@ -55,11 +56,17 @@ interface PreviewProps extends Previewed {
 /** The coming work of the schedule in some sentences, with its next times. */
 export function Preview({ settings, next, wrong, children }: PreviewProps) {
   const say = scheduleWords().edition
+  const late = outOfReach(settings)
   const isRefused = Object.keys(fieldErrors(wrong)).length > 0
   return (
     <aside class="card preview" aria-labelledby="schedule-preview">
       <h2 id="schedule-preview">{say.preview}</h2>
       {!isRefused && <p>{settingsSaid(settings)}</p>}
+      {late !== undefined && (
+        <p>
+          <Status is="warn">{say.tooLate(late + 1)}</Status>
+        </p>
+      )}
       {!isRefused && <Problem error={wrong} />}
       {next && (
         <>

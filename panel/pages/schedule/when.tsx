@@ -1,4 +1,4 @@
-import { clockOf, cronSaid, MOST_DATE, weekday } from '../../nouns/cron.ts'
+import { clockOf, clockSaid, cronSaid, later, MOST_DATE, weekday } from '../../nouns/cron.ts'
 import { cronIn, type Draft, REPEATS, type Repeats } from '../../nouns/schedule-form.ts'
 import { Choice } from '../../parts/choice.tsx'
 import { minutesSaid, scheduleWords } from '../../parts/schedules/words.ts'
@@ -84,7 +84,7 @@ export function When({ draft, set, wrong, wrongCron }: WhenProps) {
           hint={say.windowHint}
           error={wrong.window_minutes && say.wrong.window_minutes}
           value={window}
-          of={known.map((minutes) => [`${minutes}`, minutesSaid(minutes)])}
+          of={known.map((minutes) => [`${minutes}`, windowSaid(minutes, draft)])}
           choose={(next) => set({ window: next })}
         />
       </div>
@@ -96,6 +96,12 @@ export function When({ draft, set, wrong, wrongCron }: WhenProps) {
 function choices(words: Readonly<Record<Repeats, string>>): Readonly<Record<Repeats, string>> {
   const [day, week, month, cron] = REPEATS
   return { [day]: words.day, [week]: words.week, [month]: words.month, [cron]: words.cron }
+}
+
+/** A window with the time at which it closes, where the form knows when it opens. */
+function windowSaid(minutes: number, { repeats, time }: Draft): string {
+  const opens = repeats === 'cron' ? undefined : clockOf(time)
+  return opens ? `${minutesSaid(minutes)} (${clockSaid(later(opens, minutes))})` : minutesSaid(minutes)
 }
 
 /** The line in words; empty for one that has none. */

@@ -75,7 +75,7 @@ export const schedules: typeof fr = {
     unknown: 'Unknown result',
   },
   counts: {
-    waiting: plain('waiting'),
+    waiting: plain('running'),
     upgraded: plain('upgraded'),
     nothing: plain('with nothing to do'),
     broken: plain('broken'),
@@ -272,6 +272,8 @@ export const schedules: typeof fr = {
     pingKept: 'Keep the address',
     pingRemoved: 'The address will be removed.',
     preview: 'What it will do',
+    tooLate: (n) =>
+      `The waiting before wave ${n} outlasts the time in which something may begin: this wave never begins.`,
     nextTimes: 'The next five times',
     inZone: (zone) => `in the time of ${zone}`,
     leaveTitle: 'Leave without saving?',

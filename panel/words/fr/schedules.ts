@@ -53,8 +53,8 @@ const fates: Record<Fate, string> = {
 const many = (one: string, more: string) => (count: number) => `${count} ${count > 1 ? more : one}`
 /** How many targets came to an end. */
 const counts: Record<Fate, (count: number) => string> = {
-  waiting: many('en attente', 'en attente'),
-  upgraded: many('mise à jour', 'mises à jour'),
+  waiting: many('en cours', 'en cours'),
+  upgraded: many('cible mise à jour', 'cibles mises à jour'),
   nothing: many('sans rien à faire', 'sans rien à faire'),
   broken: many('en panne', 'en panne'),
   back: many('rétablie', 'rétablies'),
@@ -278,6 +278,8 @@ export const schedules = {
     pingKept: 'Garder l’adresse',
     pingRemoved: 'L’adresse sera retirée.',
     preview: 'Ce qu’elle fera',
+    tooLate: (n: number) =>
+      `L’attente avant la vague ${n} dure plus que la plage où elle peut commencer\u00a0: cette vague ne commence jamais.`,
     nextTimes: 'Les cinq prochaines fois',
     inZone: (zone: string) => `à l’heure de ${zone}`,
     leaveTitle: 'Quitter sans enregistrer\u202f?',

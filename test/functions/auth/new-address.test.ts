@@ -39,7 +39,7 @@ test('a sign-in from an address that its user has not used is told once; the fir
       event: 'sign_in_from_new_address',
       severity: 'warning',
       target: null,
-      run: null,
+      run: expect.stringMatching(/^sign_in:\d+$/),
       at: '2026-03-01T12:03:00.000Z',
       details: { username: 'bob', address: '203.0.113.9' },
     },
@@ -97,4 +97,30 @@ test('a sign-in whose event cannot be stored fails: no session, no entry', async
 
   expect(await rows(app.db, 'SELECT ip FROM sessions')).toEqual([{ ip: '192.0.2.7' }])
   expect(await rows(app.db, `SELECT ip FROM audit WHERE action = 'login_success'`)).toEqual([{ ip: '192.0.2.7' }])
+})
+
+test('an account that signs in from ever new addresses is told at once, then in one notice every ten minutes', async () => {
+  const { app, signIn, addresses } = await world()
+  await signIn('bob', '192.0.2.1')
+  await signIn('carol', '192.0.2.1')
+  const notices = async () => {
+    await app.services.notifications.tick()
+    return rows(
+      app.db,
+      `SELECT count(*) AS events FROM notices JOIN notification_events ON notice_id = notices.id GROUP BY notices.id`,
+    )
+  }
+
+  await signIn('bob', '203.0.113.1')
+  expect(await notices()).toEqual([{ events: 1 }])
+  for (const host of [2, 3, 4, 5]) {
+    await signIn('bob', `203.0.113.${host}`)
+    expect(await notices()).toEqual([{ events: 1 }])
+  }
+  await signIn('carol', '203.0.113.2')
+  expect(await notices()).toEqual([{ events: 1 }, { events: 1 }])
+  app.advance(10 * 60_000)
+
+  expect(await notices()).toEqual([{ events: 1 }, { events: 1 }, { events: 4 }])
+  expect(await addresses()).toHaveLength(6)
 })

@@ -171,7 +171,7 @@ test('the events of a run of plans are a group, and those of a schedule’s wave
     INSERT INTO schedules (id, name, enabled, cron, timezone, settings, created_by, created_at, changed_at, handled_ms)
       SELECT 's1', 'Nuit', 1, '', '', '', id, '', '', 0 FROM users WHERE username = 'bob';
     INSERT INTO schedule_runs (id, schedule_id, due_ms, due_at, closes_at, state, settings, waves)
-      VALUES ('r1', 's1', 0, '', '', 'running', '', '');
+      VALUES ('r1', 's1', 0, '', '2099-01-01T00:00:00.000Z', 'running', '', '');
     CREATE TRIGGER scheduled AFTER INSERT ON runs BEGIN UPDATE runs SET schedule_run_id = 'r1' WHERE id = NEW.id; END;`)
 
   const [scheduled] = await run('lxc:101')

@@ -90,6 +90,33 @@ test('a target with nothing to upgrade, one of whose repositories could not be r
   ])
 })
 
+test('a target whose apt was at work during its check, so that its lists are old, is not called up to date', async () => {
+  const { app, db, id, read, ended, refresh, checking, endJob } = await unread(NOTHING)
+  await checking(['lxc:101', 'lxc:102'])
+  await endJob('lxc:101', null)
+  await endJob('lxc:102', null)
+  await refresh(['lxc:101', 'lxc:102'])
+  const finding = { code: 'manager_locked', severity: 'warning', message: 'apt est en cours d’exécution.' }
+  await db.run(
+    `UPDATE checks SET summary = json_set(summary, '$.findings', json(?1)), checked_at = ?2, lists_at = '2026-03-01T10:00:00.000Z'
+     WHERE target = 'lxc:102'`,
+    [
+      JSON.stringify([{ ...finding, packages: [], repository: null, remedy: null }]),
+      app.services.clock().toISOString(),
+    ],
+  )
+
+  await ended(id, 'stopped')
+  expect((await read(id)).waves[0]?.jobs).toMatchObject([
+    { target: 'lxc:101', outcome: 'nothing_to_do', reason: null },
+    {
+      target: 'lxc:102',
+      outcome: 'impossible',
+      reason: 'Les listes de paquets n’ont pas été relues : apt est en cours d’exécution.',
+    },
+  ])
+})
+
 test('a host that goes away during the checks is asked again while the window is open', async () => {
   const { app, box, id, read, until, refresh, checking, tick, endJob, jobsOf } = await unread()
   await checking(['lxc:101', 'lxc:102'])

@@ -6,6 +6,7 @@ import { readRun } from '../../../db/schedules/runs.ts'
 import type { Services } from '../../../functions/services.ts'
 import { PLAN } from '../../../functions/plans/plan-script.ts'
 import { LOOK, LOOK_MARK } from '../../../functions/restarts/reboot-script.ts'
+import addChannel from '../../../functions/notifications/channels.post.ts'
 import cancel from '../../../functions/schedules/cancel.post.ts'
 import scheduleRun from '../../../functions/schedules/run.get.ts'
 import carry from '../../../functions/waves/carry-schedules.task.ts'
@@ -71,7 +72,7 @@ export async function waveApp(own: Partial<Box> = {}) {
     planned: [],
     ...own,
   }
-  const app = await testApp([scheduleRun, cancel])
+  const app = await testApp([scheduleRun, cancel, addChannel])
   const { db, services } = app
   const { host, jobs } = services
   const output = (given: Partial<Output>) => ({ code: 0, stdout: '', stderr: '', ...given })

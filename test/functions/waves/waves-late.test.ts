@@ -6,7 +6,7 @@ import { rows } from '../answers.ts'
 import { MINUTE, wave, waveApp } from './wave-app.ts'
 
 /*
- * What happens to a run while nobody carries it on, when its clock is set back, or when its schedule is changed meanwhile.
+ * Runs that nobody carries on for a time, whose clock is set back, or whose schedule is changed meanwhile.
  */
 
 /** A wave of five containers, of which four work and one waits. */

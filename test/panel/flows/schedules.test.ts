@@ -163,6 +163,7 @@ test('a run shows each wave live, and can be cancelled while it runs', { timeout
   await page.getByText('Stopped: something does not work any more after an upgrade.').waitFor(WAIT)
   await expect.poll(stations, WAIT).toEqual(['fail', 'off', 'off'])
   await page.getByText('1 broken, 1 upgraded').waitFor(WAIT)
+  expect(await page.locator('.run-result .status').textContent()).toBe('Stopped')
   expect(await page.getByRole('button', { name: 'Cancel this run' }).count()).toBe(0)
 })
 

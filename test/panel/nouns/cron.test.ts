@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { clockOf, cronOf, cronSaid, presetOf } from '../../../panel/nouns/cron.ts'
+import { clockOf, clockSaid, cronOf, cronSaid, later, presetOf } from '../../../panel/nouns/cron.ts'
 import { schedules as en } from '../../../panel/words/en/schedules.ts'
 import { schedules as fr } from '../../../panel/words/fr/schedules.ts'
 
@@ -90,4 +90,13 @@ test('a time is two digits each, or none', () => {
     undefined,
     { hour: 2, minute: 30 },
   ])
+})
+
+test.each([
+  ['02:30', 120, '04:30'],
+  ['23:45', 30, '00:15'],
+  ['02:30', 1_440, '02:30'],
+])('%s and %i minutes are %s', (time, minutes, end) => {
+  const from = clockOf(time)
+  expect(from && clockSaid(later(from, minutes))).toBe(end)
 })

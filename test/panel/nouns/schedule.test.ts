@@ -14,6 +14,7 @@ import {
   freeTargets,
   moved,
   newDraft,
+  outOfReach,
   settingsIn,
   withoutTarget,
   withTarget,
@@ -64,6 +65,14 @@ test('the stations of a run say where it is, and where it stopped', () => {
   expect(
     stationsOf(runOf({ state: 'window_closed', waves: runOf().waves.map((wave) => ({ ...wave, jobs: [] })) })),
   ).toEqual(['done', 'off', 'off'])
+})
+
+test('the waves after the one that broke were not reached, also when the service has closed them', () => {
+  const closed = (target: string) => waveOf([target], [targetOf(target, 'not_started')], { run_id: null })
+  const first = (outcome: string) => waveOf(['lxc:101'], [targetOf('lxc:101', outcome)])
+  const rest = [closed('lxc:102'), closed('rest')]
+  expect(stationsOf({ state: 'stopped', waves: [first('regressed'), ...rest] })).toEqual(['fail', 'off', 'off'])
+  expect(stationsOf({ state: 'cancelled', waves: [first('upgraded'), ...rest] })).toEqual(['done', 'off', 'off'])
 })
 
 test('the pause after a wave ends at a time while the next one waits', () => {
@@ -123,4 +132,14 @@ test('waves are added with a pause before them, moved, filled and emptied; a tar
   expect(moved(filled, 1, 0).map(({ targets }) => targets)).toEqual([['host'], 'rest'])
   expect(freeTargets(filled, ['rest', 'host', 'lxc:101'])).toEqual(['lxc:101'])
   expect(withoutTarget(withoutTarget(filled, 0, 'rest'), 1, 'host').map(({ targets }) => targets)).toEqual([[], []])
+})
+
+test.each([
+  ['one wave, whose pause is of no use', 30, [600], undefined],
+  ['pauses within the window', 120, [60, 59, 15], undefined],
+  ['a pause as long as the window', 60, [60, 0], 1],
+  ['pauses that are too long together', 120, [60, 60, 0], 2],
+])('the first wave that never begins is known: %s', (_, window_minutes, pauses, wave) => {
+  const waves = pauses.map((pause_minutes) => ({ targets: 'rest' as const, pause_minutes }))
+  expect(outOfReach({ window_minutes, waves })).toBe(wave)
 })

@@ -42,6 +42,7 @@ export const notificationSentences: readonly Pair[] = [
     '{} renvoie ailleurs (HTTP {}), et un renvoi n’est pas suivi.',
     '{} redirects elsewhere (HTTP {}), and a redirect is not followed.',
   ],
+  ['{} n’a aucune adresse sous cette clé (HTTP 204).', '{} has no address under this key (HTTP 204).'],
   ['{} a répondu HTTP {}.', '{} answered HTTP {}.'],
   ['{} a répondu HTTP {} : {}', '{} answered HTTP {}: {}'],
   ['{} a répondu : {}', '{} answered: {}'],
