@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { readCheck, upgradesOfAll } from '../../db/checks.ts'
+import { readCheck, readChecks, upgradesOfAll } from '../../db/checks.ts'
 import { findHostAccount, type HostAccount } from '../../db/users.ts'
 import { Failure } from '../../runtime/errors.ts'
 import type { WaveJob } from '../../schedules/schedules.ts'
 import { commandFailure, SshError } from '../../ssh/ssh.ts'
 import { recheckAbsent } from '../auth/host-account.ts'
 import { checkOf } from '../checks/check.ts'
+import { isOpen } from '../checks/last-upgrade.ts'
 import { makePlan } from '../plans/plan-making.ts'
 import type { Services } from '../services.ts'
 import { refreshLists } from './run-checks.ts'
@@ -46,10 +47,13 @@ export async function prepareWave(
   const refreshed = await refreshLists(services, run, targets, signal)
   if ('away' in refreshed) return { kind: 'away', message: refreshed.away }
   const { failed } = refreshed
+  const broken = await stillBroken(services, targets)
   const plans = new Map<string, string>()
   const without = [...failed].map(
     ([target, reason]): WaveJob => ({ target, job_id: null, outcome: 'impossible', reason }),
   )
+  // The wave starts nothing then.
+  if (broken.length > 0) return { kind: 'ready', targets, plans, left: [...left, ...broken], owner }
   const rest = targets.filter((target) => !failed.has(target))
   const make = async () => {
     for (let target = rest.shift(); target !== undefined; target = rest.shift()) {
@@ -72,6 +76,23 @@ export async function prepareWave(
     left: [...left, ...without],
     owner,
   }
+}
+
+const STILL_BROKEN =
+  'Ce que sa dernière mise à jour a cassé ne fonctionne toujours pas, et personne n’a décidé : revenez en arrière ou gardez-la.'
+
+/**
+ * Returns an entry for each target that an earlier upgrade has broken, about which nobody has decided. It has nothing left to
+ * upgrade, and would let the waves pass that were to come after it.
+ */
+async function stillBroken({ db, clock }: Services, targets: readonly string[]): Promise<WaveJob[]> {
+  const [ofAll, now] = [await upgradesOfAll(db), clock()]
+  return (await readChecks(db)).flatMap((row) => {
+    if (!targets.includes(row.target)) return []
+    const { last_upgrade: last, checked_at } = checkOf(row, ofAll, now)
+    if (!last || !isOpen(last, checked_at ?? '')) return []
+    return [{ target: row.target, job_id: null, outcome: last.outcome, reason: STILL_BROKEN }]
+  })
 }
 
 /** Findings by which the lists of a target may lack something. */

@@ -77,6 +77,12 @@ async function prepare({ services, run, jobs, background }: Tick, at: number, wa
   if (found?.kind !== 'ready') return
   const open = found.targets.map((target) => ({ target, job_id: null, outcome: null, reason: null }))
   const planned = { ...wave, jobs: [...open, ...found.left] }
+  const broken = found.left.filter(isWorse).map(({ target }) => target)
+  if (broken.length > 0) {
+    const others = open.flatMap(({ target }) => (broken.includes(target) ? [] : [notStarted(target, 'stopped')]))
+    const jobs = [...others, ...found.left]
+    return end({ services, run }, at, { ...wave, jobs }, { reason: 'regressed', wave: at, targets: broken })
+  }
   if (open.length === 0) return end({ services, run }, at, planned)
   if (run.settings.action === 'check') {
     await save(services, run, withWave(run, at, { ...planned, state: 'running' }))

@@ -140,3 +140,42 @@ test('a host that goes away during the checks is asked again while the window is
   await refresh(['lxc:101', 'lxc:102'])
   await until(id, 0, 'running')
 })
+
+test.each([
+  ['regressed', null, 'stopped'],
+  ['rollback_failed', null, 'stopped'],
+  ['regressed', '{"by":"alice","at":"x","choice":"keep","job_id":null}', 'done'],
+] as const)(
+  'a container that an earlier upgrade has broken (%s, decided: %s) ends the next run as %s',
+  async (outcome, decided, state) => {
+    const plans = Object.fromEntries([101, 102, 103].map((n) => [n, { stdout: NO_UPGRADES }]))
+    const { db, box, services, begin, ended, refresh, outcomes, stopped, jobsOf } = await waveApp({
+      plans,
+      isFresh: false,
+    })
+    await refresh(['lxc:101', 'lxc:102', 'lxc:103'])
+    const at = services.clock().toISOString()
+    const run = JSON.stringify({ protection: { on_failure: 'ask' }, regressions: [{}], decided: null }).replace(
+      'null',
+      decided ?? 'null',
+    )
+    await db.run(
+      `INSERT INTO jobs (id, kind, args, queue, target, status, started_at, finished_at, started_by, launched, begun, outcome, protected, exit_code)
+     SELECT 'old', 'upgrade', '{}', '', 'lxc:101', 'success', ?1, ?1, id, 1, 1, ?2, ?3, 0 FROM users WHERE username = 'alice'`,
+      [at, outcome, run],
+    )
+    const id = await begin({ waves: [wave(['lxc:101', 'lxc:102']), wave('rest')], on_failure: 'continue' })
+
+    const isStopped = state === 'stopped'
+    expect(await ended(id, state)).toMatchObject({ reason: isStopped ? 'regressed' : null })
+    expect(await outcomes(id, 0)).toEqual(
+      isStopped
+        ? { 'lxc:101': outcome, 'lxc:102': 'not_started' }
+        : { 'lxc:101': 'nothing_to_do', 'lxc:102': 'nothing_to_do' },
+    )
+    expect(await outcomes(id, 1)).toEqual(isStopped ? { rest: 'not_started' } : { 'lxc:103': 'nothing_to_do' })
+    expect(await stopped()).toHaveLength(isStopped ? 1 : 0)
+    expect(box.planned).toHaveLength(isStopped ? 0 : 3)
+    expect(await jobsOf(`id <> 'old'`)).toEqual([])
+  },
+)

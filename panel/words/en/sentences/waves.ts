@@ -48,6 +48,10 @@ export const waveSentences: readonly Pair[] = [
     'L’adresse à signaler ne peut pas être déchiffrée : saisissez-la de nouveau.',
     'The address to ping cannot be decrypted: enter it again.',
   ],
+  [
+    'Ce que sa dernière mise à jour a cassé ne fonctionne toujours pas, et personne n’a décidé : revenez en arrière ou gardez-la.',
+    'Its last upgrade broke something that still does not work, and nobody has decided: roll back, or keep it.',
+  ],
   ['La vérification n’a pas abouti.', 'The check did not succeed.'],
   ['Les listes de paquets n’ont pas été relues : {}', 'The package lists were not read again: {}'],
 ]
