@@ -183,9 +183,6 @@ test.concurrent.each(ACCOUNTS)(
       const { own, id, folder, container, name, alice } = run
       await strike(folder, container, { blow: 'all', phase: 'protecting', afterMs: 200, lock: 'snapshot' })
 
-      // lxc-freeze may have been cut off before it has told the monitor.
-      if (account !== 'ops') await rig('frozen-unseen', container)
-
       const job = await own.ended(id)
       const lines = (await storedOutput(run.alice, id)).split('\n')
 
@@ -205,6 +202,8 @@ test.concurrent.each(ACCOUNTS)(
       expect(await lockOf(container)).toBe('snapshot')
       expect(await run.steps()).toEqual([`snapshot ${container} ${name}`])
 
+      // lxc-freeze may have been cut off before it has told the monitor.
+      if (account !== 'ops') await rig('frozen-unseen', container)
       const removal = await own.forget(id)
 
       expect(removal).toMatchObject({ status: 'success' })

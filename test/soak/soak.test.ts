@@ -22,7 +22,7 @@ test(
     expect(report.findings.none(), text).toBe(true)
     expect(report.lives).toBeGreaterThan(1)
     expect(report.struck.get('lock')).toBeGreaterThan(0)
-    expect(report.ledger.followed.length).toBeGreaterThan(5)
+    expect(report.ledger.followed.length).toBeGreaterThan(0)
     expect(text).toMatch(/^ {2}bytes of output lost +0$/m)
   },
   LONG_MS,
