@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
 import { importsOf, openImportsOf, sources, withoutComments } from './imports.ts'
@@ -395,4 +396,10 @@ test.each([
   ['runtime/helpers/text.ts', '', 'named'],
 ])('the check finds, in %s: %j', (path, source, expected) => {
   expect(wrongs(path, source)).toContainEqual(expect.stringContaining(expected))
+})
+
+test('the build of the image gets every room', () => {
+  const given = readFileSync(new URL('../.dockerignore', import.meta.url), 'utf8').match(/(?<=^!).+$/gm)
+
+  expect(given).toEqual(expect.arrayContaining(ROOMS))
 })
