@@ -74,6 +74,21 @@ export function Field({
         />
         {children}
       </div>
+      <Said id={id} hint={hint} error={error} />
+    </div>
+  )
+}
+
+/** Focuses the first invalid field once the page shows it. */
+export function focusWrong(form: HTMLElement | null): void {
+  // After the render, but before a next frame: a later focus would take letters that the user types elsewhere by then.
+  setTimeout(() => form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+}
+
+/** The hint of a field and its error, under the ids that the field names. */
+export function Said({ id, hint, error }: { id: string; hint: ComponentChildren; error: string | undefined }) {
+  return (
+    <>
       {hint && (
         <p class="hint dim" id={`${id}-hint`}>
           {hint}
@@ -84,12 +99,6 @@ export function Field({
           {error}
         </p>
       )}
-    </div>
+    </>
   )
-}
-
-/** Focuses the first invalid field once the page shows it. */
-export function focusWrong(form: HTMLElement | null): void {
-  // After the render, but before a next frame: a later focus would take letters that the user types elsewhere by then.
-  setTimeout(() => form?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
 }

@@ -14,7 +14,8 @@ test(
   'forty clients lose nothing while the service is killed and its database locked',
   async () => {
     const report = await soak(
-      { ...OPTIONS, faults: ['kill', 'lock'] },
+      // On a machine that runs other tests, ten seconds are too short for several jobs.
+      { ...OPTIONS, seconds: 40, faults: ['kill', 'lock'] },
       { program: SOURCE, tell: () => {}, signal: new AbortController().signal },
     )
 
@@ -22,7 +23,7 @@ test(
     expect(report.findings.none(), text).toBe(true)
     expect(report.lives).toBeGreaterThan(1)
     expect(report.struck.get('lock')).toBeGreaterThan(0)
-    expect(report.ledger.followed.length).toBeGreaterThan(0)
+    expect(report.ledger.followed.length).toBeGreaterThan(5)
     expect(text).toMatch(/^ {2}bytes of output lost +0$/m)
   },
   LONG_MS,

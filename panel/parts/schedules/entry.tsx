@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect } from 'preact/hooks'
+import { Said } from '../field.tsx'
 
 interface Labelled {
   name: string
@@ -96,23 +97,6 @@ export function Select({ name, label, hint, error, value, of, choose }: SelectPr
 function said(id: string, hint: ComponentChildren, error: string | undefined) {
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return { 'aria-invalid': Boolean(error), ...(described !== '' && { 'aria-describedby': described }) }
-}
-
-function Said({ id, hint, error }: { id: string; hint: ComponentChildren; error: string | undefined }) {
-  return (
-    <>
-      {hint && (
-        <p class="hint dim" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
-      {error && (
-        <p class="wrong" id={`${id}-error`}>
-          {error}
-        </p>
-      )}
-    </>
-  )
 }
 
 /** Time zones take a while to list, and do not change. */
