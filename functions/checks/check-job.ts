@@ -30,7 +30,7 @@ import { type Report, readReport } from './check-report.ts'
 import { type CheckScope, checkCommand, LANES } from './check-script.ts'
 import { AWAY } from './due.ts'
 import { withVulnerabilities } from './known-vulnerabilities.ts'
-import { MOST_PACKAGES } from './package-report.ts'
+import { MOST_PACKAGES } from '../managers/package-update.ts'
 
 /**
  * The job that inspects one target or all of them. It waits in no queue: a check that runs during an upgrade reports

@@ -4,10 +4,11 @@ import { rebootOf } from '../hypervisor/reboot-reasons.ts'
 import { outdatedOf, sawAll } from '../restarts/outdated-services.ts'
 import { targetFactsOf, type TargetFacts } from '../restarts/standing-facts.ts'
 import { isVital } from '../restarts/standing-findings.ts'
-import { type PackageUpdate, Summary } from './check.ts'
+import type { PackageUpdate, ReportedPackages } from '../managers/package-update.ts'
+import { Summary } from './check.ts'
 import { codeOf, partsOf } from './check-blocks.ts'
 import { endOfLifeOf } from './end-of-life.ts'
-import { countsOf, packagesOf, type ReportedPackages } from './package-report.ts'
+import { countsOf, packagesOf } from './package-report.ts'
 import { conffileFindings, diskFindings, mountFindings, otherUpgraderFindings, sizesOf } from './system-findings.ts'
 
 /** The result of inspecting one target. */

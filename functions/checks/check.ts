@@ -4,8 +4,10 @@ import type { JobRow } from '../../db/jobs.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { JobId } from '../../jobs/jobs.ts'
 import { endOfLifeFindings, placeFindings } from '../findings/current-findings.ts'
-import { Finding, FindingCode, findingOf, Interrupted } from '../findings/finding.ts'
+import { Finding, findingOf, Interrupted } from '../findings/finding.ts'
 import { Target } from '../hypervisor/target.ts'
+import { MANAGER_NAMES } from '../managers/manager.ts'
+import { PackageUpdate } from '../managers/package-update.ts'
 import { protectionFindings } from '../protection/storage-facts.ts'
 import { OutdatedService } from '../restarts/outdated-services.ts'
 import { type Standing, standingAt, UNKNOWN_STANDING } from '../restarts/standing.ts'
@@ -14,35 +16,6 @@ import { isOpen, LastUpgrade, lastUpgradeOf, mayHaveReached } from './last-upgra
 
 const text = z.string()
 const count = z.int().min(0)
-
-/** The finding that explains a package: why it is left alone, or which packages come with it. */
-const Reason = FindingCode.extract([
-  'held',
-  'phased',
-  'kept_back_install',
-  'kept_back_remove',
-  'kept_back_dependencies',
-])
-
-/**
- * A change of one package. An upgrade without removals makes the `planned` ones. With `kept_back_remove`, an upgrade
- * that may remove packages makes it too.
- */
-export const PackageUpdate = z.object({
-  name: text,
-  arch: text,
-  from: text.nullable(),
-  to: text.nullable(),
-  action: z.enum(['upgrade', 'install', 'remove', 'downgrade']),
-  origin: text.nullable(),
-  security: z.boolean(),
-  size: count.nullable(),
-  source: text.nullable(),
-  cves: z.array(z.object({ id: text, urgency: text.nullable(), known_exploited: z.boolean() })),
-  status: z.enum(['planned', 'held', 'phased', 'kept_back']),
-  reason: Reason.nullable(),
-})
-export type PackageUpdate = z.infer<typeof PackageUpdate>
 
 export const Counts = z.object({
   upgrade: count,
@@ -61,7 +34,7 @@ type CheckState = z.infer<typeof CheckState>
 
 /** The stored results of an inspection. Findings that depend on the current time are added when a response is built. */
 export const Summary = z.object({
-  manager: z.enum(['apt', 'apk', 'dnf', 'zypper', 'pacman']).nullable(),
+  manager: z.enum(MANAGER_NAMES).nullable(),
   os: z
     .object({
       id: text,

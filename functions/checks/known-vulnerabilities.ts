@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database } from '../../db/libsql/database.ts'
 import { type Vulnerabilities, vulnerabilitiesFor } from '../vulnerabilities/vulnerabilities.ts'
-import type { PackageUpdate } from './check.ts'
+import type { PackageUpdate } from '../managers/package-update.ts'
 import type { Report } from './check-report.ts'
 import { countsOf } from './package-report.ts'
 

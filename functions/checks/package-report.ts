@@ -1,22 +1,13 @@
+import {
+  MOST_PACKAGES,
+  type PackageUpdate,
+  type ReportedPackages,
+  short,
+  type SourceChange,
+} from '../managers/package-update.ts'
 import { compareDebianVersions } from '../vulnerabilities/debian-version.ts'
-import type { PackageUpdate, Summary } from './check.ts'
+import type { Summary } from './check.ts'
 import { inSlices } from './check-blocks.ts'
-
-/** No machine has so many updates available. A longer report is rejected. */
-export const MOST_PACKAGES = 10_000
-
-/** The versions of the source package before and after a change; CVE data name source packages. */
-export interface SourceChange {
-  source: string
-  from: string
-  to: string
-}
-
-/** The packages of one target, with the change of the source package where both versions are known. */
-export interface ReportedPackages {
-  packages: PackageUpdate[]
-  changes: ReadonlyMap<PackageUpdate, SourceChange>
-}
 
 type Sections = ReadonlyMap<string, string[]>
 
@@ -73,9 +64,6 @@ const OTHER_LINES = 2
 const LISTS = ['fix', 'minimal', 'planned', 'full', 'phased', 'held', 'upgradable', 'offered', 'installed']
 
 const keyOf = ({ name, arch }: Pick<PackageUpdate, 'name' | 'arch'>) => `${name}:${arch}`
-
-/** Cuts a text that a target reports: no real name, version or list of origins is longer. */
-export const short = (text: string) => text.slice(0, 256)
 
 /** The fields that the list of offered packages or the CVE data fill. */
 const NO_DETAILS = { size: null, source: null, cves: [], reason: null }

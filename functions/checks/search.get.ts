@@ -3,7 +3,7 @@ import { readCheckedPackages, targetsNaming } from '../../db/checks.ts'
 import { READS } from '../../runtime/function.ts'
 import { Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
-import { PackageUpdate } from './check.ts'
+import { PackageUpdate } from '../managers/package-update.ts'
 import { inSlices } from './check-blocks.ts'
 
 export default defineFunction({

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { inSlices } from '../checks/check-blocks.ts'
-import type { PackageUpdate } from '../checks/check.ts'
+import type { PackageUpdate } from '../managers/package-update.ts'
 import { DIFF_BYTES, MOST_COMPARED } from './conffile-scripts.ts'
 
 /**

@@ -4,7 +4,7 @@ import type { Database } from '../../db/libsql/database.ts'
 import { readOutput } from '../../db/output.ts'
 import { findPlan } from '../../db/plans.ts'
 import type { EndedJob } from '../../jobs/jobs.ts'
-import { PackageUpdate } from '../checks/check.ts'
+import { PackageUpdate } from '../managers/package-update.ts'
 import { planLines } from './plan.ts'
 import { DIFFERS_END, DIFFERS_MARK } from './bound-script.ts'
 

@@ -1,9 +1,9 @@
-import type { PackageUpdate } from '../checks/check.ts'
 import { codeOf, inSlices, partsOf, withoutControls } from '../checks/check-blocks.ts'
 import { downgradeFindings, dpkgFindings, isKernel } from '../checks/check-report.ts'
-import { MOST_PACKAGES, short, simulatedOf } from '../checks/package-report.ts'
+import { simulatedOf } from '../checks/package-report.ts'
 import { conffileFindings, diskFindings, leftOutFindings } from '../checks/system-findings.ts'
 import { type Finding, findingOf } from '../findings/finding.ts'
+import { MOST_PACKAGES, type PackageUpdate, short } from '../managers/package-update.ts'
 import { changedConffiles, type StoredConffile } from './conffile.ts'
 
 /** The result of `PLAN`. `findings` are what forbids the plan (blocking), or must be known. */

@@ -1,4 +1,4 @@
-import type { PackageUpdate } from '../../functions/checks/check.ts'
+import type { PackageUpdate } from '../../functions/managers/package-update.ts'
 import type { Random } from '../soak/random.ts'
 
 /** One line of `apt-get -s`, and the change that it stands for; null for a line that changes no version. */
