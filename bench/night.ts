@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../db/libsql/client.ts'
-import type { Database } from '../db/libsql/database.ts'
+import type { Database, Statement } from '../db/libsql/database.ts'
 import { addChannel } from '../db/notifications/channels.ts'
 import { addSchedule } from '../db/schedules/schedules.ts'
 import { auditEntry } from '../db/audit.ts'
@@ -13,94 +13,143 @@ import { createSecrets } from '../platform/secrets.ts'
 import { read, requestsPerSecond } from './http.ts'
 import { type Panel, startPanel } from './panel.ts'
 import { measure } from './rounds.ts'
-import { compare, type Row } from './table.ts'
+import type { RowName } from './explanations.ts'
+import { compare, type Goal, type Row } from './table.ts'
 
 const NOTICES = 10_000
 const SCHEDULES = 200
+/** Runs of each schedule that are kept. */
+const RUNS = 200
+/** Runs of each schedule that the list shows. */
+const SHOWN_RUNS = 14
+/** Schedules that the panel asks for first. */
+const SHOWN_SCHEDULES = 20
 /** Rows of the page that is asked for. */
 const PAGE = 50
 const TICKS = 300
+/** Changes of a schedule in a round. */
+const CHANGES = 50
 /** Enough users to keep each far below the limit of 1,200 reads a minute. */
 const USERS = 1_000
 /** A page, or a tick, may take so many times as long with all that is stored. */
 const GOAL = 1.5
+/** The share of requests a second that is left then, rounded up. */
+const RATE_GOAL = 0.67
 
 const ENTRY = { action: 'bench', user_id: null, username: 'bench', target: null, ip: '', details: null }
 
 /**
  * Measures the pages and the periodic work of a service with 10,000 delivered notices and 200 schedules against those of
- * a service that has one page of notices, and no schedule.
+ * a service that has one page of notices, and no schedule. A third one has the same schedules with a short history.
  */
 export async function night(): Promise<Row[]> {
-  const [full, empty] = [
-    await startPanel({ users: USERS, admin: true }),
-    await startPanel({ users: USERS, admin: true }),
-  ]
-  const [tokens, others] = [tokenFile('full'), tokenFile('empty')]
-  const databases = [
-    await openDatabase(`file:${full.folder}/panel.db`),
-    await openDatabase(`file:${empty.folder}/panel.db`),
-  ] as const
+  const panels = [await started('full'), await started('empty'), await started('short')] as const
+  const [full, empty, short] = panels
   try {
-    await writeFile(tokens, full.tokens.join('\n'), { mode: 0o600 })
-    await writeFile(others, empty.tokens.join('\n'), { mode: 0o600 })
-    await fill(databases[0], NOTICES)
-    await addSchedules(databases[0])
-    await fill(databases[1], PAGE)
+    await fill(full.db, NOTICES)
+    await addSchedules(full.db, RUNS)
+    await fill(empty.db, PAGE)
+    await addSchedules(short.db, SHOWN_RUNS)
     await expectPages(full, empty)
     return [
-      await page(full, empty, [tokens, others]),
-      await other(full, empty, [tokens, others]),
-      await ticks(databases),
+      await compared(`a page of ${NOTICES} notices / of ${PAGE}`, NOTICES_PATH, [full, empty]),
+      await compared(`the checks beside ${NOTICES} notices and ${SCHEDULES} schedules / beside none`, CHECKS_PATH, [
+        full,
+        empty,
+      ]),
+      await compared(`a page of ${SCHEDULES} schedules with ${RUNS} runs each / of none`, PAGE_PATH, [full, empty]),
+      await afterChanges([full, empty]),
+      await compared(`all ${SCHEDULES} schedules with ${RUNS} runs each / with ${SHOWN_RUNS}`, LIST_PATH, [
+        full,
+        short,
+      ]),
+      await compared(`all ${SCHEDULES} schedules with ${RUNS} runs each / none`, LIST_PATH, [full, empty], {
+        goal: undefined,
+      }),
+      await compared(`the runs of one of ${SCHEDULES} schedules, of ${RUNS} / of ${SHOWN_RUNS}`, RUNS_PATH, [
+        full,
+        short,
+      ]),
+      await ticks([full.db, empty.db]),
     ]
   } finally {
-    for (const db of databases) db.close()
-    await rm(tokens, { force: true })
-    await rm(others, { force: true })
-    await full.stop()
-    await empty.stop()
+    for (const panel of panels) await panel.stop()
   }
 }
 
-const tokenFile = (name: string) => join(tmpdir(), `ops-panel-bench-night-${name}-${process.pid}`)
+/** A service, its database, and a file with the tokens of its users. */
+interface Service {
+  panel: Panel
+  db: Database
+  tokens: string
+  stop(): Promise<void>
+}
+
+async function started(name: string): Promise<Service> {
+  const panel = await startPanel({ users: USERS, admin: true })
+  const tokens = join(tmpdir(), `ops-panel-bench-night-${name}-${process.pid}`)
+  const db = await openDatabase(`file:${panel.folder}/panel.db`)
+  await writeFile(tokens, panel.tokens.join('\n'), { mode: 0o600 })
+  const stop = async () => {
+    await db.close()
+    await rm(tokens, { force: true })
+    await panel.stop()
+  }
+  return { panel, db, tokens, stop }
+}
+
 const NOTICES_PATH = `/api/notifications/notices?limit=${PAGE}`
 const CHECKS_PATH = '/api/updates/checks'
+const LIST_PATH = '/api/schedules'
+/** The first request of the panel’s page. */
+const PAGE_PATH = `${LIST_PATH}?limit=${SHOWN_SCHEDULES}`
+const RUNS_PATH = `${LIST_PATH}/schedule-0/runs?limit=${SHOWN_RUNS}`
 
-async function expectPages(full: Panel, empty: Panel): Promise<void> {
-  for (const { url, tokens } of [full, empty]) {
-    const { body } = await read(`${url}${NOTICES_PATH}`, tokens[0] ?? '')
-    const count = JSON.stringify(body).split('"deliveries"').length - 1
-    if (count !== PAGE) throw new Error(`${count} notices instead of ${PAGE}`)
+async function expectPages(full: Service, empty: Service): Promise<void> {
+  const count = async ({ panel }: Service, path: string, word: string) =>
+    JSON.stringify((await read(`${panel.url}${path}`, panel.tokens[0] ?? '')).body).split(word).length - 1
+  for (const service of [full, empty]) {
+    const notices = await count(service, NOTICES_PATH, '"deliveries"')
+    if (notices !== PAGE) throw new Error(`${notices} notices instead of ${PAGE}`)
   }
+  const schedules = await count(full, LIST_PATH, '"last_run":{')
+  if (schedules !== SCHEDULES) throw new Error(`${schedules} schedules with a run instead of ${SCHEDULES}`)
+  const shown = await count(full, PAGE_PATH, '"last_run":{')
+  if (shown !== SHOWN_SCHEDULES) throw new Error(`${shown} schedules on a page instead of ${SHOWN_SCHEDULES}`)
 }
 
-async function page(full: Panel, empty: Panel, [tokens, others]: [string, string]): Promise<Row> {
-  const rates = await measure(
-    { warmUp: 1, rounds: 7 },
-    {
-      full: () => requestsPerSecond(`${full.url}${NOTICES_PATH}`, tokens),
-      empty: () => requestsPerSecond(`${empty.url}${NOTICES_PATH}`, others),
-    },
-  )
-  return compare(
-    `a page of ${NOTICES} notices / of ${PAGE}`,
-    { atLeast: 1 / GOAL },
-    'req/s',
-    rates('full'),
-    rates('empty'),
-  )
+/** The requests a second of an address to two services, in one run. */
+async function compared(
+  name: RowName,
+  path: string,
+  [ours, anchor]: readonly [Service, Service],
+  { goal }: { goal: Goal | undefined } = { goal: { atLeast: RATE_GOAL } },
+): Promise<Row> {
+  const load =
+    ({ panel, tokens }: Service) =>
+    () =>
+      requestsPerSecond(`${panel.url}${path}`, tokens)
+  const rates = await measure({ warmUp: 1, rounds: 7 }, { ours: load(ours), anchor: load(anchor) })
+  return compare(name, goal, 'req/s', rates('ours'), rates('anchor'))
 }
 
-async function other(full: Panel, empty: Panel, [tokens, others]: [string, string]): Promise<Row> {
-  const rates = await measure(
-    { warmUp: 1, rounds: 7 },
-    {
-      full: () => requestsPerSecond(`${full.url}${CHECKS_PATH}`, tokens),
-      empty: () => requestsPerSecond(`${empty.url}${CHECKS_PATH}`, others),
-    },
-  )
-  const name = `the checks beside ${NOTICES} notices and ${SCHEDULES} schedules / beside none`
-  return compare(name, { atLeast: 1 / GOAL }, 'req/s', rates('full'), rates('empty'))
+/** The time of the page of schedules after a change, when no answer is kept. */
+async function afterChanges([full, empty]: readonly [Service, Service]): Promise<Row> {
+  const once =
+    ({ panel, db }: Service) =>
+    async () => {
+      let took = 0
+      for (let nth = 0; nth < CHANGES; nth++) {
+        await db.batch([{ sql: `UPDATE revisions SET n = n + 1 WHERE name = 'schedules'` }])
+        const began = performance.now()
+        await read(`${panel.url}${PAGE_PATH}`, panel.tokens[nth] ?? '')
+        took += performance.now() - began
+      }
+      return took / CHANGES
+    }
+  const times = await measure({ warmUp: 1, rounds: 7 }, { full: once(full), empty: once(empty) })
+  const name = `that page after a change of ${SCHEDULES} schedules / of none`
+  return compare(name, undefined, 'ms', times('full'), times('empty'))
 }
 
 async function ticks([full, empty]: readonly [Database, Database]): Promise<Row> {
@@ -166,7 +215,8 @@ async function fill(db: Database, count: number): Promise<void> {
   }
 }
 
-async function addSchedules(db: Database): Promise<void> {
+/** Stores the schedules, each with so many ended runs of ten containers. */
+async function addSchedules(db: Database, runs: number): Promise<void> {
   const now = new Date()
   const [far, at] = [now.getTime() + 3_600_000, now.toISOString()]
   const settings = JSON.stringify({
@@ -192,5 +242,25 @@ async function addSchedules(db: Database): Promise<void> {
     const times = { handled_ms: now.getTime(), next_ms: far }
     if (!(await addSchedule(db, row, { times, at, most: SCHEDULES, entry: auditEntry(ENTRY, at) })))
       throw new Error('a schedule was not added')
+    await db.batch(Array.from({ length: runs }, (_, nth) => endedRun(n, nth, settings, now)))
+  }
+}
+
+const WAVE = {
+  ...{ targets: 'rest', pause_minutes: 0, state: 'ended', run_id: '9d1e0f2c3b4a596877665544' },
+  ...{ started_at: '2026-03-01T02:00:01.204Z', finished_at: '2026-03-01T02:04:17.530Z' },
+  jobs: Array.from({ length: 10 }, (_, n) => ({
+    ...{ target: `lxc:${101 + n}`, job_id: `1772330404-k3x9q2p${n}`, outcome: 'upgraded', reason: null },
+  })),
+}
+
+function endedRun(schedule: number, nth: number, settings: string, now: Date): Statement {
+  const due = now.getTime() - nth * 86_400_000
+  const at = new Date(due).toISOString()
+  const waves = JSON.stringify({ waves: [WAVE], reboot: null })
+  return {
+    sql: `INSERT INTO schedule_runs (id, schedule_id, due_ms, due_at, closes_at, started_at, finished_at, state, settings, waves)
+          VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?4, 'done', ?5, ?6)`,
+    args: [`run-${schedule}-${nth}`, `schedule-${schedule}`, due, at, settings, waves],
   }
 }

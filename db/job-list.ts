@@ -75,11 +75,15 @@ export function listJobs(db: Database, kinds: readonly NewestOfKind[]): Promise<
   )
 }
 
-/** The jobs of a run, in the order in which they were asked for. */
-export function jobsOfRun(db: Database, run: string): Promise<ListedJob[]> {
+const OfRun = Listed.extend({ packages: z.number().nullable(), begun_at: z.string().nullable() })
+
+/** The jobs of a run, in the order in which they were asked for. `packages` is null once the plan is gone, and `begun_at` until the first phase. */
+export function jobsOfRun(db: Database, run: string): Promise<z.infer<typeof OfRun>[]> {
   return db.query(
-    Listed,
-    `SELECT ${LISTED} FROM jobs JOIN users ON users.id = started_by WHERE run_id = ? ORDER BY jobs.rowid`,
+    OfRun,
+    `SELECT ${LISTED}, (SELECT json_array_length(actions) FROM plans WHERE plans.id = jobs.plan_id) AS packages,
+       protected ->> '$.phases[0].at' AS begun_at
+     FROM jobs JOIN users ON users.id = started_by WHERE run_id = ? ORDER BY jobs.rowid`,
     [run],
   )
 }

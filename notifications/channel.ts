@@ -78,8 +78,8 @@ const FIELDS: Readonly<Record<ChannelKind, { needs: readonly string[]; takes: re
   matrix: { needs: ['url', 'room', 'token'], takes: [] },
 }
 
-const PlainSettings = z.strictObject(PLAIN).partial()
-const SecretSettings = z.strictObject(SECRET).partial()
+export const PlainSettings = z.strictObject(PLAIN).partial()
+export const SecretSettings = z.strictObject(SECRET).partial()
 export type PlainSettings = z.infer<typeof PlainSettings>
 export type SecretSettings = z.infer<typeof SecretSettings>
 
@@ -109,9 +109,15 @@ export const GivenSettings = z
   .partial()
 export type GivenSettings = z.infer<typeof GivenSettings>
 
+/** The names of all settings of a kind. */
+export const settingsOfKind = (kind: ChannelKind): string[] => [...FIELDS[kind].needs, ...FIELDS[kind].takes]
+
 /** Settings as they may be shown: a secret appears only as set or not. */
 export const ShownSettings = z.strictObject({
   ...PlainSettings.shape,
+  url: z.string().optional().meta({
+    description: 'Of a webhook without its query and the parts of its path that may be tokens: `…` stands for them.',
+  }),
   allow_self_signed: PLAIN.allow_self_signed,
   password_set: z.boolean().optional(),
   token_set: z.boolean().optional(),
@@ -179,7 +185,7 @@ export interface ChannelSettings {
   secrets: SecretSettings
 }
 
-const isSecret = (name: string): name is SecretName => Object.hasOwn(SECRET, name)
+export const isSecret = (name: string): name is SecretName => Object.hasOwn(SECRET, name)
 const isPlain = (name: string): name is PlainName => Object.hasOwn(PLAIN, name)
 
 /** Joins given settings with the former ones, and lists everything that is wrong with the result for this kind. */
@@ -194,8 +200,8 @@ export function joinSettings(
     if (value === null || value === '') all.delete(name)
     else all.set(name, value)
   }
-  const { needs, takes } = FIELDS[kind]
-  const known = [...needs, ...takes, 'allow_self_signed']
+  const { needs } = FIELDS[kind]
+  const known = [...settingsOfKind(kind), 'allow_self_signed']
   const problems = [
     ...needs.filter((name) => !all.has(name)).map((field) => ({ field, message: 'Ce réglage est nécessaire.' })),
     ...[...all.keys()]
@@ -223,56 +229,12 @@ function conflicts(plain: PlainSettings, secrets: SecretSettings): SettingProble
     wrong('security', 'Sans chiffrement, un mot de passe n’est envoyé qu’à cette machine (localhost).')
   if (plain.url?.includes('?') && secrets.secret === undefined)
     wrong('url', 'L’adresse d’un tel serveur n’a pas de paramètres.')
+  if (plain.url?.includes('…')) wrong('url', 'L’adresse est abrégée par « … » : donnez-la entière.')
   return problems
 }
 
 function isThisMachine(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
-}
-
-/**
- * The secrets that a change would send to another machine than the one that they were given for. A person who changes the
- * address must know them, or a stolen session could have them sent to a machine of its own.
- */
-export function secretsToAsk(former: ChannelSettings, next: PlainSettings, given: GivenSettings): string[] {
-  if (placeOf(former.plain) === placeOf(next)) return []
-  return Object.keys(former.secrets).filter((name) => isSecret(name) && given[name] !== null && !given[name])
-}
-
-/** The machine that a channel sends to: the origin of its address, or the host and port of its mail server. */
-function placeOf({ url, host, port }: PlainSettings): string {
-  return url === undefined ? `${host?.toLowerCase()} ${port}` : new URL(url).origin
-}
-
-/** Settings as they may be shown. */
-export function shownSettings(kind: ChannelKind, { plain, secrets }: ChannelSettings): z.infer<typeof ShownSettings> {
-  const flags = [...FIELDS[kind].needs, ...FIELDS[kind].takes]
-    .filter(isSecret)
-    .map((name) => [`${name}_set`, secrets[name] !== undefined])
-  return ShownSettings.parse({ allow_self_signed: false, ...plain, ...Object.fromEntries(flags) })
-}
-
-/** The name under which a channel's secrets are sealed: those of one channel open in no other. */
-export const sealName = (id: string) => `notification_channel:${id}`
-
-/** A channel whose secrets are open: in memory only, while something is sent. */
-export interface OpenChannel extends ChannelSettings {
-  id: string
-  name: string
-  kind: ChannelKind
-  chosen: Chosen
-}
-
-/** Parses a stored channel. `open` decrypts its secrets, and may throw. */
-export function openChannel(row: ChannelRow, open: (name: string, sealed: string) => string): OpenChannel {
-  return {
-    id: row.id,
-    name: row.name,
-    kind: ChannelKind.parse(row.kind),
-    plain: PlainSettings.parse(JSON.parse(row.settings)),
-    secrets: SecretSettings.parse(JSON.parse(open(sealName(row.id), row.secrets))),
-    chosen: chosenOf(row),
-  }
 }
 
 export const chosenOf = ({ chosen }: Pick<ChannelRow, 'chosen'>): Chosen => StoredChosen.parse(JSON.parse(chosen))

@@ -37,21 +37,91 @@ export const PAIRS: readonly (readonly [french: string, english: string])[] = [
   ],
   [
     'Ce qui allait être fait n’est plus ce que le plan annonçait : rien n’a été changé. Faites un nouveau plan.',
-    'apt was about to do something else than the plan said: nothing was changed. Make a new plan.',
+    'The upgrade would no longer have been that of the plan: nothing was changed. Make a new plan.',
   ],
   [
     'La mise à jour s’est arrêtée avant de changer quoi que ce soit ; sa sortie dit pourquoi. Revérifiez, puis faites un nouveau plan.',
     'The upgrade stopped before it changed anything; its output says why. Check again, then make a new plan.',
   ],
   [
-    'Des paquets ont été changés sans que le plan ait pu être comparé : la configuration d’apt sur cette cible l’empêche. Vérifiez la sortie.',
-    'Packages were changed without a comparison with the plan: the configuration of apt on this target prevents it. Check the output.',
+    'Des paquets ont été changés sans que le plan ait pu être comparé, ou autrement que prévu. Vérifiez la sortie.',
+    'Packages were changed without a comparison with the plan, or otherwise than planned. Check the output.',
   ],
   [
     'La protection demandée n’a pas pu être mise en place : rien n’a été mis à jour. La sortie dit pourquoi.',
     'The protection that was asked for could not be made: nothing was upgraded. The output says why.',
   ],
   ['Le retour en arrière n’est pas possible : {}', 'Rolling back is not possible: {}'],
+  [
+    '{} met toujours tout à jour ensemble : une partie seulement laisserait un système incohérent.',
+    '{} always upgrades everything together: a part of it would leave an inconsistent system.',
+  ],
+  ['{} ne dit pas quelles mises à jour corrigent une faille.', '{} does not tell which updates fix a vulnerability.'],
+  [
+    'Cette version de {} ne permet pas de savoir d’avance ce qu’une mise à jour changerait.',
+    'This version of {} cannot tell beforehand what an upgrade would change.',
+  ],
+  ['{} refuse la mise à jour : {}', '{} refuses the upgrade: {}'],
+  [
+    'Une préférence d’apt impose une version plus ancienne de {} : apt refuse toute mise à jour.',
+    'A preference of apt forces an older version of {}: apt refuses every upgrade.',
+  ],
+  [
+    'Des dépendances ne sont pas satisfaites : apt refuse toute mise à jour.',
+    'Dependencies are not satisfied, so apt refuses every upgrade.',
+  ],
+  ['Des dépendances ne sont pas satisfaites ({}) : {}', 'Dependencies are not satisfied ({}): {}'],
+  [
+    'dpkg n’a pas fini : la prochaine mise à jour répare d’abord.',
+    'dpkg did not finish; the next upgrade repairs first.',
+  ],
+  ['{} n’a pas fini son dernier travail : {}', '{} did not finish its last work: {}'],
+  [
+    'Le système de fichiers est en lecture seule : rien ne peut être installé.',
+    'The file system is read-only: nothing can be installed.',
+  ],
+  ['{} en lecture seule : rien ne peut être installé.', 'Read-only: {}. Nothing can be installed.'],
+  ['Le dépôt {} n’a pas pu être lu : {}', 'Repository {} could not be read: {}'],
+  ['Le dépôt {} n’a pas pu être lu ({}, code {}) : {}', 'Repository {} could not be read ({}, code {}): {}'],
+  [
+    'Le dépôt {} a changé de nom ou de version, acceptez-le si vous l’attendiez : {}',
+    'Repository {} changed its name or release, accept it if you expected that: {}',
+  ],
+  [
+    'Le dépôt {} n’a pas de signature reconnue, installez sa clé ou retirez-le : {}',
+    'The signature of repository {} is not recognized, install its key or remove it: {}',
+  ],
+  [
+    'Le dépôt {} n’a pas de signature reconnue, installez sa clé ou retirez-le ({}, code {}) : {}',
+    'The signature of repository {} is not recognized, install its key or remove it ({}, code {}): {}',
+  ],
+  [
+    'Le dépôt {} a des listes ou une clé qui ne sont plus valables : {}',
+    'The lists or the key of repository {} have expired: {}',
+  ],
+  [
+    'Le dépôt {} a des listes ou une clé qui ne sont plus valables ({}, code {}) : {}',
+    'The lists or the key of repository {} have expired ({}, code {}): {}',
+  ],
+  [
+    'Les listes de paquets n’ont pas pu être actualisées ({}, code {}).',
+    'The package lists could not be refreshed ({}, code {}).',
+  ],
+  ['Les listes de paquets n’ont pas pu être actualisées : {}', 'The package lists could not be refreshed: {}'],
+  ['Les listes de paquets n’ont pas pu être actualisées.', 'The package lists could not be refreshed.'],
+  ['Les listes de paquets manquent ou ont plus d’un jour.', 'The package lists are missing or more than a day old.'],
+  ['Aucun dépôt n’a répondu : le réseau semble manquer.', 'No repository answered: the network seems to be missing.'],
+  ['Aucune liste de paquets n’a pu être lue.', 'No package list could be read.'],
+  ['Le compte de service ne peut pas lire {}.', 'The service account cannot read {}.'],
+  ['apt ne peut pas lire sa configuration : {}', 'apt cannot read its configuration: {}'],
+  [
+    'Cette cible n’a jamais été vérifiée : ses listes de paquets sont peut-être anciennes.',
+    'This target has never been checked: its package lists may be old.',
+  ],
+  [
+    '{} est déjà en cours d’exécution. Revérifiez quand il aura fini.',
+    '{} is already running. Check again when it has finished.',
+  ],
   [
     'La place manque sur {} : la mise à jour demande {}, il reste {}.',
     'There is not enough space on {}: the upgrade needs {}, and {} are left.',
@@ -80,9 +150,16 @@ function translated(text: string, depth: number): string {
     const gaps = gapsOf(text, parts)
     if (!gaps) continue
     const [first = '', ...rest] = to.split('{}')
-    return first + rest.map((part, at) => translated(gaps[at] ?? '', depth - 1) + part).join('')
+    return first + rest.map((part, at) => inEnglish(gaps[at] ?? '', depth - 1) + part).join('')
   }
   return text
+}
+
+/** A number as French writes it, with a comma before its decimals. */
+const DECIMAL = /^\d+,\d+$/
+
+function inEnglish(text: string, depth: number): string {
+  return DECIMAL.test(text) ? text.replace(',', '.') : translated(text, depth)
 }
 
 /** The texts between these parts; undefined unless the first part begins the text and the last one ends it. */

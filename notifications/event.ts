@@ -38,21 +38,28 @@ const Text = z.string().transform((text) => plainLine(text, LONGEST))
 const Texts = z.array(Text).transform((texts) => texts.slice(0, MOST))
 /** `upgrades` and `security` are all that can be installed; `packages` are the new ones, and `news` is how many there are. */
 const Updates = z.object({ name: Text, upgrades: z.int(), security: z.int(), news: z.int(), packages: Texts })
+/** The zone in which a schedule tells its times; events of former versions have none. */
+const Zone = Text.default('UTC')
 /**
- * The name of the host is empty, and so is that of an upgrade of all containers. `by` is null for a schedule. `reason` and
+ * The name of the host is empty, and so is that of an upgrade of all containers. `by` is null for a schedule. `packages` and `security`
+ * count what the plan of the upgrade had, null without one. `reason` and
  * `regressions` are French sentences of the service; `worse` is how many regressions there are.
  */
 const Upgraded = z.object({
   job: Text,
   name: Text,
   by: Text.nullable(),
-  schedule: z.object({ run: Text, name: Text }).nullable(),
+  schedule: z.object({ run: Text, name: Text, timezone: Zone }).nullable(),
   outcome: Text,
   code: z.int().nullable(),
   reason: Text.nullable(),
   worse: z.int(),
   regressions: Texts,
+  packages: z.int().nullable().default(null),
+  security: z.int().nullable().default(null),
 })
+/** The end of a target because of which a run stopped. `reason` is a French sentence. */
+const Happened = z.object({ target: Text, name: Text, outcome: Text, reason: Text.nullable() })
 
 /** The facts of each event. The texts are made of them when a notice is sent or shown. */
 export const DETAILS = {
@@ -65,16 +72,32 @@ export const DETAILS = {
   rollback_failed: Upgraded,
   reboot_required: z.object({ name: Text, reasons: Texts }),
   /** `count`: how many times were missed; `due_at` is the newest of them. `reason` is a `MissedReason` of `schedules/`. */
-  schedule_missed: z.object({ schedule: Text, name: Text, run: Text, due_at: Text, count: z.int(), reason: Text }),
-  /** `reason` is a `StopReason` of `schedules/`; `targets` are those because of which it stopped. `wave` counts from 1. */
+  schedule_missed: z.object({
+    schedule: Text,
+    name: Text,
+    timezone: Zone,
+    run: Text,
+    due_at: Text,
+    count: z.int(),
+    reason: Text,
+  }),
+  /**
+   * `reason` is a `StopReason` of `schedules/`; `targets` are those because of which it stopped, and `happened` has those of them of
+   * which something is known. `wave` counts from 1.
+   */
   schedule_stopped: z.object({
     schedule: Text,
     name: Text,
+    timezone: Zone,
     run: Text.nullable(),
     wave: z.int().nullable(),
     waves: z.int(),
     reason: Text,
     targets: Texts,
+    happened: z
+      .array(Happened)
+      .transform((all) => all.slice(0, MOST))
+      .default([]),
   }),
   /** `message` is a French sentence; null where the target did not answer. */
   check_failed: z.object({ name: Text, message: Text.nullable() }),

@@ -65,9 +65,12 @@ function place({ event, severity }: { event: string; severity: Severity }): numb
   return at >= 0 ? at : WORST_FIRST.findLastIndex((each) => SEVERITIES[each] === severity) + 0.5
 }
 
-/** The target of a notice: the one that all of its events are about; null when there are several, or none. */
+/**
+ * The target of a notice: the one that its events are about; null when there are several, or none. An event without a target, such
+ * as the stop of a schedule because of one container, leaves it.
+ */
 export function targetOf(events: readonly { target: string | null }[]): string | null {
-  const [first, ...others] = new Set(events.map(({ target }) => target))
+  const [first, ...others] = new Set(events.flatMap(({ target }) => target ?? []))
   return others.length === 0 ? (first ?? null) : null
 }
 

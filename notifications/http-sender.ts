@@ -1,5 +1,9 @@
 import type { Dispatcher } from 'undici'
-import type { OpenChannel } from './channel.ts'
+import * as z from 'zod'
+import { parseJson } from '../platform/untrusted.ts'
+import type { ChannelKind } from './channel.ts'
+import { hiddenParts, type OpenChannel } from './channel-secrets.ts'
+import { whyUnreachable } from './connection-errors.ts'
 import { type Outgoing, receiverWords, SendError, type Taken } from './outgoing.ts'
 import { redaction } from './redact.ts'
 import { requestOf } from './requests.ts'
@@ -10,8 +14,10 @@ const CONNECT_MS = 10_000
 export const HTTP_MS = 15_000
 /** Time for the rest of an answer whose status is there: the status decides, and the words only explain it. */
 const WORDS_MS = 3_000
-/** Bytes that are read of an answer. */
+/** Bytes that are read of an answer that only explains its status. */
 const ANSWER_BYTES = 4 * 1024
+/** Bytes of an answer that proves the delivery: ntfy and Gotify repeat the message in it. */
+const PROOF_BYTES = 128 * 1024
 /** Bytes of an answer's headers. */
 const HEADER_BYTES = 16 * 1024
 
@@ -26,7 +32,7 @@ export async function sendByHttp(
   { now, signal, withinMs = HTTP_MS }: { now: Date; signal: AbortSignal; withinMs?: number },
 ): Promise<Taken> {
   const { url, method, headers, body } = requestOf(channel, message, Math.floor(now.getTime() / 1000))
-  const redact = redaction(Object.values(channel.secrets))
+  const redact = redaction([...Object.values(channel.secrets), ...hiddenParts(channel.kind, channel.plain)])
   const { origin } = new URL(url)
   const late = AbortSignal.timeout(withinMs)
   const ending = AbortSignal.any([signal, late])
@@ -40,12 +46,19 @@ export async function sendByHttp(
     const sent = { 'user-agent': 'ops-panel', accept: '*/*', ...headers }
     const answer = await request(url, { dispatcher, method, headers: sent, body, signal: ending })
     const status = answer.statusCode
-    const { text, cut } = await beginningOf(answer.body)
+    const isTaken = status >= 200 && status < 300
+    const hasProof = isTaken && PROOFS[channel.kind] !== undefined
+    const bounds = hasProof ? { bytes: PROOF_BYTES, ms: withinMs } : { bytes: ANSWER_BYTES, ms: WORDS_MS }
+    const { text, cut } = await beginningOf(answer.body, bounds)
     const words = receiverWords(redact(text, { cut }))
     // The Apprise server answers 204 where it has no address stored under the key, so nobody was told.
     if (status === 204 && channel.kind === 'apprise')
       throw new SendError(`${origin} n’a aucune adresse sous cette clé (HTTP 204).`)
-    if (status >= 200 && status < 300) return { status, answer: words, refused: null }
+    if (isTaken && !isProof(channel.kind, text))
+      throw new SendError(
+        `${origin} n’a pas répondu comme un serveur ${channel.kind} (HTTP ${status}) : un portail ou un autre service est à cette adresse.`,
+      )
+    if (isTaken) return { status, answer: words, refused: null }
     if (status >= 300 && status < 400)
       throw new SendError(`${origin} renvoie ailleurs (HTTP ${status}), et un renvoi n’est pas suivi.`)
     throw new SendError(
@@ -55,26 +68,45 @@ export async function sendByHttp(
     if (error instanceof SendError) throw error
     signal.throwIfAborted()
     if (late.aborted) throw new SendError(`${origin} n’a pas répondu à temps.`)
-    throw new SendError(`${origin} ne répond pas (${codeOf(error)}).`)
+    throw new SendError(
+      whyUnreachable(error, origin, new URL(url).hostname) ?? `${origin} ne répond pas (${codeOf(error)}).`,
+    )
   } finally {
     await dispatcher.destroy().catch(() => {})
   }
 }
 
+const Id = z.union([z.string().min(1), z.int()])
+
+/** The proof in the answer of a service that it took a message. Without it, the 200 of a captive portal would be a delivery. */
+const PROOFS: Partial<Record<ChannelKind, z.ZodType>> = {
+  ntfy: z.object({ id: Id }),
+  gotify: z.object({ id: Id }),
+  matrix: z.object({ event_id: Id }),
+}
+
+function isProof(kind: ChannelKind, text: string): boolean {
+  const proof = PROOFS[kind]
+  return proof === undefined || proof.safeParse(parseJson(text)).success
+}
+
 /** Reads the beginning of an answer. An answer that breaks off or never ends is as good as one that ends there. */
-async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<{ text: string; cut: boolean }> {
+async function beginningOf(
+  body: Dispatcher.ResponseData['body'],
+  { bytes: most, ms }: { bytes: number; ms: number },
+): Promise<{ text: string; cut: boolean }> {
   const chunks: Buffer[] = []
   let size = 0
-  const timer = setTimeout(() => body.destroy(), WORDS_MS)
+  const timer = setTimeout(() => body.destroy(), ms)
   try {
     for await (const chunk of body) {
       const bytes = Buffer.from(chunk)
       chunks.push(bytes)
       size += bytes.length
-      if (size > ANSWER_BYTES) break
+      if (size > most) break
     }
     const all = Buffer.concat(chunks)
-    return { text: all.toString('utf8', 0, ANSWER_BYTES), cut: all.length > ANSWER_BYTES }
+    return { text: all.toString('utf8', 0, most), cut: all.length > most }
   } catch {
     return { text: Buffer.concat(chunks).toString(), cut: true }
   } finally {

@@ -1,4 +1,5 @@
-import type { OpenChannel } from './channel.ts'
+import type { OpenChannel } from './channel-secrets.ts'
+import { whyUnreachable } from './connection-errors.ts'
 import { codeOf } from './http-sender.ts'
 import { type Outgoing, receiverWords, SendError, type Taken } from './outgoing.ts'
 import { redaction } from './redact.ts'
@@ -14,6 +15,9 @@ export const MAIL_MS = 45_000
 const ANSWER_BYTES = 16 * 1024
 /** Characters of a subject, which some programs show whole. */
 const SUBJECT = 200
+
+/** Begins a line of a message that tells of one event of several. */
+const ITEM = '- '
 
 /** The urgency of a mail, in the words of mail programs. */
 const PRIORITY = { info: 'normal', warning: 'normal', critical: 'high' } as const
@@ -66,7 +70,7 @@ export async function sendMail(
     if (late.aborted) throw new SendError(`${server} n’a pas répondu à temps.`)
     const response = error instanceof Error && 'response' in error ? String(error.response ?? '') : ''
     if (response !== '') throw new SendError(`${server} a répondu : ${words(response)}`)
-    throw new SendError(`${server} ne répond pas (${codeOf(error)}).`)
+    throw new SendError(whyUnreachable(error, server, host) ?? `${server} ne répond pas (${codeOf(error)}).`)
   } finally {
     transport.close()
   }
@@ -83,7 +87,7 @@ function mailOf(message: Outgoing, from: string, to: readonly string[]) {
       .slice(0, SUBJECT)
       .join(''),
     text: `${withLink(message)}\n`,
-    html: `<!doctype html><meta charset="utf-8"><h1 style="font-size:1.1em">${escapeHtml(title)}</h1><p style="white-space:pre-wrap">${escapeHtml(text)}</p>${shown}`,
+    html: `<!doctype html><meta charset="utf-8"><h1 style="font-size:1.1em">${escapeHtml(title)}</h1>${paragraphs(text)}${shown}`,
     date: new Date(at),
     messageId: `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
     priority: PRIORITY[severity],
@@ -94,4 +98,20 @@ function mailOf(message: Outgoing, from: string, to: readonly string[]) {
       'X-Panel-Event': event,
     },
   }
+}
+
+/** Returns a text as HTML: its lines that begin with a dash as lists, the others between them as they are. */
+function paragraphs(text: string): string {
+  const parts: { isList: boolean; lines: string[] }[] = []
+  for (const line of text.split('\n')) {
+    const isList = line.startsWith(ITEM)
+    const last = parts.at(-1)
+    if (last?.isList === isList) last.lines.push(line)
+    else parts.push({ isList, lines: [line] })
+  }
+  const html = ({ isList, lines }: (typeof parts)[number]) =>
+    isList
+      ? `<ul>${lines.map((line) => `<li>${escapeHtml(line.slice(ITEM.length))}</li>`).join('')}</ul>`
+      : `<p style="white-space:pre-wrap">${escapeHtml(lines.join('\n'))}</p>`
+  return parts.map(html).join('')
 }

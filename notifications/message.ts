@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { DETAILS, type EventName, type Severity } from './event.ts'
 import { cut, lastLines } from './plain.ts'
 import type { Told, Words } from './words.ts'
@@ -31,13 +32,14 @@ export interface Message {
 /**
  * The manner of a message. `publicUrl` is the origin of the panel, without a slash at its end; empty makes the link a path.
  * `outputs` has the outputs of failed jobs by their ids. `counts` is needed where `events` are only the first of a notice:
- * how many events of each kind it has.
+ * how many events of each kind it has. `host` is the name of the host, where it is known.
  */
 export interface Manner {
   language: Language
   publicUrl: string | undefined
   outputs?: ReadonlyMap<string, string>
   counts?: ReadonlyMap<EventName, number>
+  host?: string | undefined
 }
 
 const WORDS: Readonly<Record<Language, Words>> = { fr, en }
@@ -79,7 +81,9 @@ const FAILED: ReadonlySet<EventName> = new Set(['upgrade_failed', 'regressed', '
  */
 export function composeMessage(events: readonly ToldEvent[], manner: Manner): Message {
   const words = WORDS[manner.language]
-  const ranked = withoutRepeated(events).sort((one, other) => rank(one) - rank(other) || one.id - other.id)
+  const ranked = withoutRepeated(events.map((event) => named(event, manner.host))).sort(
+    (one, other) => rank(one) - rank(other) || one.id - other.id,
+  )
   const [worst] = ranked
   if (!worst) throw new TypeError('a notice without events')
   const counts = manner.counts ?? countsOf(ranked)
@@ -93,7 +97,7 @@ export function composeMessage(events: readonly ToldEvent[], manner: Manner): Me
   const outputs = outputsOf(ranked, words, manner.outputs)
   return {
     title: cut(titleOf(worst, counts, words), LONGEST_TITLE),
-    text: [...body, ...advice, ...outputs, `(${words.at(worst.at)})`].join('\n'),
+    text: [...body, ...advice, ...outputs, `(${words.at(worst.at, zoneOf(worst))})`].join('\n'),
     link: manner.publicUrl === undefined ? null : `${manner.publicUrl}${pathOf(ranked, counts)}`,
     severity: worst.severity,
     event: worst.event,
@@ -121,6 +125,24 @@ function countsOf(events: readonly ToldEvent[]): Map<EventName, number> {
 function tell(words: Words, { event, target, details }: ToldEvent): Told {
   // Details of a later version may have another shape.
   return words.events[event](details, target) ?? { title: words.counted[event](1), lines: [] }
+}
+
+const Unnamed = z.looseObject({ name: z.literal('') })
+
+/** Gives an event of the host its name: it is stored without one. */
+function named(event: ToldEvent, host: string | undefined): ToldEvent {
+  const isOfHost = event.target === 'host' || event.event === 'host_unreachable'
+  const { data } = Unnamed.safeParse(isOfHost && host !== undefined ? event.details : undefined)
+  return data ? { ...event, details: { ...data, name: host } } : event
+}
+
+const Zoned = z.object({ timezone: z.string() })
+const OfSchedule = z.object({ schedule: Zoned })
+
+/** The time zone of the schedule that an event tells of, else UTC. */
+function zoneOf({ details }: ToldEvent): string {
+  const own = Zoned.safeParse(details).data
+  return (own ?? OfSchedule.safeParse(details).data?.schedule)?.timezone ?? 'UTC'
 }
 
 function titleOf(worst: ToldEvent, counts: ReadonlyMap<EventName, number>, words: Words): string {

@@ -11,12 +11,9 @@ export {
   chosenOf,
   GivenSettings,
   joinSettings,
-  openChannel,
-  sealName,
-  secretsToAsk,
   ShownSettings,
-  shownSettings,
 } from './channel.ts'
+export { openChannel, sealedSettings, secretsToAsk, shownSettings, withoutShownUrl } from './channel-secrets.ts'
 export { NOTIFICATIONS_ERRORS } from './codes.ts'
 export { type Details, EVENT_NAMES, EventName, eventStatement, type PanelEvent, SEVERITIES, Severity } from './event.ts'
 export {

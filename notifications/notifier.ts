@@ -25,6 +25,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import { AHEAD, nextAttempt } from './attempts.ts'
 import { type Chosen, chosenOf } from './channel.ts'
 import { EventName, Severity } from './event.ts'
+import { sealFormerUrls } from './former-channels.ts'
 import { closedGroups, grouped, type GroupedEvent, isWanted, OPEN_MS, targetOf, worstOf } from './groups.ts'
 import { composeMessage, type ToldEvent } from './message.ts'
 import { type Outgoing, SendError, type Taken } from './outgoing.ts'
@@ -54,18 +55,23 @@ const TURN_MS = 1_000
 const KEPT_MS = 30 * 24 * 3_600_000
 const KEPT = 10_000
 const PRUNE_EVERY_MS = 60_000
+/** Notices are removed for their age only once the clock has gone steadily for a day: one that is a month ahead would remove all. */
+const STEADY_MS = 24 * 3_600_000
+/** A larger difference to the monotonic clock is a clock that was set. */
+const SET_MS = 60_000
 /** How long an attempt may go on when the service stops. Most take a second; the others are repeated. */
 const STOP_MS = 3_000
 /** On demand, nothing is started later than this after the call: the host of functions ends it at some time. */
 const ON_DEMAND_MS = 20_000
 
-/** `elapsed` is a monotonic clock in milliseconds. `withinMs` bounds an attempt, for tests. */
+/** `hostName` tells how people call the host. `elapsed` is a monotonic clock in milliseconds. `withinMs` bounds an attempt, for tests. */
 export function createNotifier({
   db,
   secrets,
   clock,
   log,
   publicUrl,
+  hostName = async () => undefined,
   onDemand = false,
   elapsed = () => performance.now(),
   withinMs,
@@ -75,6 +81,7 @@ export function createNotifier({
   clock: Clock
   log: Log
   publicUrl: string | undefined
+  hostName?: () => Promise<string | undefined>
   onDemand?: boolean
   elapsed?: () => number
   withinMs?: number
@@ -84,12 +91,19 @@ export function createNotifier({
   const ending = new AbortController()
   let stopped = false
   let prunedAt = Number.NEGATIVE_INFINITY
+  let steadySince = { wall: clock().getTime(), mono: elapsed() }
+  let isSealed = false
   const sending = { secrets, clock, ...(withinMs !== undefined && { withinMs }) }
 
   const prune = async () => {
     if (elapsed() - prunedAt < PRUNE_EVERY_MS) return
-    prunedAt = elapsed()
-    const before = timestamp(new Date(clock().getTime() - KEPT_MS))
+    const now = { wall: clock().getTime(), mono: elapsed() }
+    prunedAt = now.mono
+    const steady = now.mono - steadySince.mono
+    if (Math.abs(now.wall - steadySince.wall - steady) > SET_MS) steadySince = now
+    const isSteady = now.mono - steadySince.mono >= STEADY_MS
+    // No time is before an empty text.
+    const before = isSteady ? timestamp(new Date(now.wall - KEPT_MS)) : ''
     await removeOldNotices(db, { before, keep: KEPT })
   }
 
@@ -175,7 +189,10 @@ export function createNotifier({
     { language, output }: Chosen,
   ): Promise<Outgoing> => {
     const outputs = output ? { outputs: await lastLines(db, events) } : {}
-    const { title, text, link, severity, event } = composeMessage(events, { language, publicUrl, ...outputs })
+    const { title, text, link, severity, event } = composeMessage(events, {
+      ...{ language, publicUrl, host: await hostName() },
+      ...outputs,
+    })
     return { id, at: notice_at, title, text, link, severity, event, target }
   }
 
@@ -204,6 +221,8 @@ export function createNotifier({
   return {
     async tick() {
       if (stopped) return
+      if (!isSealed) await sealFormerUrls({ db, secrets })
+      isSealed = true
       await makeNotices()
       await startDue()
       await prune()

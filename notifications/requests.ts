@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { OpenChannel } from './channel.ts'
+import type { OpenChannel } from './channel-secrets.ts'
 import { type Outgoing, withinBytes } from './outgoing.ts'
 
 /** The HTTP request that carries a message to a channel. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import { SecretError, type Secrets } from '../platform/secrets.ts'
 import type { ChannelRow } from '../db/notifications/channels.ts'
-import { openChannel, type OpenChannel } from './channel.ts'
+import { openChannel, type OpenChannel } from './channel-secrets.ts'
 import { HTTP_MS, sendByHttp } from './http-sender.ts'
 import { MAIL_MS, sendMail } from './mail-sender.ts'
 import { type Outgoing, SendError, type Taken } from './outgoing.ts'

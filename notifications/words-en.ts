@@ -1,6 +1,6 @@
 import { english } from './english.ts'
 import { DETAILS, type Details } from './event.ts'
-import { listing, type Told, telling, utc, type Words } from './words.ts'
+import { listing, type Told, telling, type Words, zoned } from './words.ts'
 
 const some = (count: number, one: string, more: string) => `${count} ${count === 1 ? one : more}`
 const andMore = (count: number) => `and ${count} more`
@@ -19,6 +19,13 @@ function startedBy({ by, schedule }: Upgraded): string[] {
   return by === null ? [] : [`Started by ${by}.`]
 }
 
+function installed({ packages, security }: Upgraded): string[] {
+  if (packages === null || packages === 0) return []
+  if (security === packages) return [`${some(packages, 'security update', 'security updates')}.`]
+  const part = security === null || security === 0 ? '' : `, ${security} of them security`
+  return [`${some(packages, 'package', 'packages')}${part}.`]
+}
+
 function whyFailed({ reason, code }: Upgraded): string[] {
   if (reason !== null) return [english(reason)]
   return code === null || code === 0 ? [] : [`The command ended with exit code ${code}.`]
@@ -30,7 +37,10 @@ function regressions({ regressions: all, worse }: Upgraded): string[] {
 }
 
 function updates({ name, upgrades, security, news, packages }: Details<'updates_available'>, target: string | null) {
-  const counts = `${some(upgrades, 'update', 'updates')}${security > 0 ? `, ${security} of them security` : ''}`
+  const counts =
+    security === upgrades
+      ? some(upgrades, 'security update', 'security updates')
+      : `${some(upgrades, 'update', 'updates')}${security > 0 ? `, ${security} of them security` : ''}`
   return { title: `${place(name, target)}: ${counts}`, lines: [`New: ${list(packages, news)}.`] }
 }
 
@@ -46,15 +56,32 @@ const STOPPED: Readonly<Record<string, string>> = {
   creator_kept_out: 'The account that made this schedule may not start upgrades any more, so the schedule is paused',
   host_away: 'The host could not be reached',
   reboot_failed: 'The reboot of the host has failed',
+  internal_error: 'An error of the service itself, which its log has, lasted until the window closed',
 }
 
-function stopped({ name, wave, waves, reason, targets }: Details<'schedule_stopped'>): Told {
-  const because = targets.length > 0 ? `: ${list(targets)}` : ''
+const HAPPENED: Readonly<Record<string, string>> = {
+  regressed: 'something is broken after the upgrade',
+  rolled_back: 'rolled back to before the upgrade',
+  rollback_failed: 'the rollback failed',
+  failed: 'the upgrade failed',
+  plan_changed: 'not upgraded: something else than the plan was about to be done',
+  impossible: 'no upgrade was possible',
+  cancelled: 'cancelled',
+  check_failed: 'the check failed',
+}
+
+function stopped({ name, wave, waves, reason, targets, happened }: Details<'schedule_stopped'>): Told {
+  const others = targets.filter((each) => !happened.some(({ target }) => target === each))
+  const because = others.length > 0 ? `: ${list(others)}` : ''
   const left = wave === null ? 0 : waves - wave
   return {
     title: `Schedule “${name}” stopped${wave === null ? '' : ` at wave ${wave} of ${waves}`}`,
     lines: [
       `${STOPPED[reason] ?? reason}${because}.`,
+      ...happened.map(
+        (of) =>
+          `${place(of.name, of.target)}: ${HAPPENED[of.outcome] ?? of.outcome}${of.reason ? ` (${english(of.reason)})` : ''}`,
+      ),
       ...(left > 0 ? [`${left > 1 ? `The next ${left} waves were` : 'The next wave was'} not started.`] : []),
     ],
     advice:
@@ -70,7 +97,7 @@ export const en: Words = {
     security_updates_available: telling(DETAILS.security_updates_available, updates),
     upgrade_done: telling(DETAILS.upgrade_done, (of, target) => ({
       title: `${place(of.name, target)}: upgraded`,
-      lines: startedBy(of),
+      lines: [...installed(of), ...startedBy(of)],
     })),
     upgrade_failed: telling(DETAILS.upgrade_failed, (of, target) => ({
       title: `${place(of.name, target)}: the upgrade failed`,
@@ -96,9 +123,9 @@ export const en: Words = {
       title: `${place(name, target)}: reboot required`,
       lines: reasons.length > 0 ? [`For: ${list(reasons.map(english))}.`] : [],
     })),
-    schedule_missed: telling(DETAILS.schedule_missed, ({ name, due_at, count, reason }) => ({
+    schedule_missed: telling(DETAILS.schedule_missed, ({ name, due_at, timezone, count, reason }) => ({
       title: `Schedule “${name}”: ${some(count, 'run', 'runs')} missed`,
-      lines: [`${count > 1 ? 'The last one' : 'It'} was due at ${utc(due_at)}.`, MISSED[reason] ?? reason],
+      lines: [`${count > 1 ? 'The last one' : 'It'} was due at ${zoned(due_at, timezone)}.`, MISSED[reason] ?? reason],
     })),
     schedule_stopped: telling(DETAILS.schedule_stopped, stopped),
     check_failed: telling(DETAILS.check_failed, ({ name, message }, target) => ({
@@ -146,5 +173,5 @@ export const en: Words = {
   more: (count) => `… ${andMore(count)}.`,
   output: (where) => `End of the output, ${where}:`,
   place,
-  at: utc,
+  at: zoned,
 }

@@ -1,5 +1,5 @@
 import { DETAILS, type Details } from './event.ts'
-import { listing, type Told, telling, utc, type Words } from './words.ts'
+import { listing, type Told, telling, type Words, zoned } from './words.ts'
 
 const some = (count: number, one: string, more: string) => `${count} ${count > 1 ? more : one}`
 const andMore = (count: number) => `et ${some(count, 'autre', 'autres')}`
@@ -18,6 +18,13 @@ function startedBy({ by, schedule }: Upgraded): string[] {
   return by === null ? [] : [`Demandé par ${by}.`]
 }
 
+function installed({ packages, security }: Upgraded): string[] {
+  if (packages === null || packages === 0) return []
+  if (security === packages) return [`${some(packages, 'mise à jour de sécurité', 'mises à jour de sécurité')}.`]
+  const part = security === null || security === 0 ? '' : `, dont ${security} de sécurité`
+  return [`${some(packages, 'paquet', 'paquets')}${part}.`]
+}
+
 function whyFailed({ reason, code }: Upgraded): string[] {
   if (reason !== null) return [reason]
   return code === null || code === 0 ? [] : [`La commande s’est terminée avec le code ${code}.`]
@@ -28,7 +35,10 @@ function regressions({ regressions: all, worse }: Upgraded): string[] {
 }
 
 function updates({ name, upgrades, security, news, packages }: Details<'updates_available'>, target: string | null) {
-  const counts = `${some(upgrades, 'mise à jour', 'mises à jour')}${security > 0 ? `, dont ${security} de sécurité` : ''}`
+  const counts =
+    security === upgrades
+      ? some(upgrades, 'mise à jour de sécurité', 'mises à jour de sécurité')
+      : `${some(upgrades, 'mise à jour', 'mises à jour')}${security > 0 ? `, dont ${security} de sécurité` : ''}`
   return {
     title: `${place(name, target)} : ${counts}`,
     lines: [`${news > 1 ? 'Nouvelles' : 'Nouvelle'} : ${list(packages, news)}.`],
@@ -36,26 +46,43 @@ function updates({ name, upgrades, security, news, packages }: Details<'updates_
 }
 
 const MISSED: Readonly<Record<string, string>> = {
-  service_away: 'Le service était arrêté, et la fenêtre s’est fermée entre-temps.',
+  service_away: 'Le service était arrêté, et la plage s’est fermée entre-temps.',
   former_run: 'L’exécution précédente de cette planification n’était pas finie.',
-  all_paused: 'Toutes les planifications sont en pause.',
+  all_paused: 'Toutes les planifications sont suspendues.',
 }
 
 const STOPPED: Readonly<Record<string, string>> = {
   regressed: 'Une mise à jour a mis quelque chose en panne',
   failed: 'Une mise à jour a échoué',
-  creator_kept_out: 'Le compte qui a créé cette planification ne peut plus lancer de mises à jour : elle est en pause',
+  creator_kept_out: 'Le compte qui a créé cette planification ne peut plus lancer de mises à jour : elle est suspendue',
   host_away: 'L’hôte n’a pas pu être joint',
   reboot_failed: 'Le redémarrage de l’hôte n’a pas abouti',
+  internal_error: 'Une erreur du service lui-même, que son journal contient, a duré jusqu’à la fin de la plage',
 }
 
-function stopped({ name, wave, waves, reason, targets }: Details<'schedule_stopped'>): Told {
-  const because = targets.length > 0 ? ` : ${list(targets)}` : ''
+const HAPPENED: Readonly<Record<string, string>> = {
+  regressed: 'quelque chose est en panne après la mise à jour',
+  rolled_back: 'revenu à l’état d’avant la mise à jour',
+  rollback_failed: 'le retour en arrière a échoué',
+  failed: 'la mise à jour a échoué',
+  plan_changed: 'pas mis à jour : autre chose que le plan allait être fait',
+  impossible: 'aucune mise à jour n’était possible',
+  cancelled: 'annulé',
+  check_failed: 'la vérification a échoué',
+}
+
+function stopped({ name, wave, waves, reason, targets, happened }: Details<'schedule_stopped'>): Told {
+  const others = targets.filter((each) => !happened.some(({ target }) => target === each))
+  const because = others.length > 0 ? ` : ${list(others)}` : ''
   const left = wave === null ? 0 : waves - wave
   return {
     title: `Planification « ${name} » arrêtée${wave === null ? '' : ` à la vague ${wave} sur ${waves}`}`,
     lines: [
       `${STOPPED[reason] ?? reason}${because}.`,
+      ...happened.map(
+        (of) =>
+          `${place(of.name, of.target)} : ${HAPPENED[of.outcome] ?? of.outcome}${of.reason ? ` (${of.reason})` : ''}`,
+      ),
       ...(left > 0
         ? [`${left > 1 ? `Les ${left} vagues suivantes n’ont pas commencé` : 'La vague suivante n’a pas commencé'}.`]
         : []),
@@ -73,7 +100,7 @@ export const fr: Words = {
     security_updates_available: telling(DETAILS.security_updates_available, updates),
     upgrade_done: telling(DETAILS.upgrade_done, (of, target) => ({
       title: `${place(of.name, target)} : mise à jour faite`,
-      lines: startedBy(of),
+      lines: [...installed(of), ...startedBy(of)],
     })),
     upgrade_failed: telling(DETAILS.upgrade_failed, (of, target) => ({
       title: `${place(of.name, target)} : la mise à jour a échoué`,
@@ -99,10 +126,10 @@ export const fr: Words = {
       title: `${place(name, target)} : redémarrage requis`,
       lines: reasons.length > 0 ? [`Pour : ${list(reasons)}.`] : [],
     })),
-    schedule_missed: telling(DETAILS.schedule_missed, ({ name, due_at, count, reason }) => ({
+    schedule_missed: telling(DETAILS.schedule_missed, ({ name, due_at, timezone, count, reason }) => ({
       title: `Planification « ${name} » : ${some(count, 'exécution manquée', 'exécutions manquées')}`,
       lines: [
-        `${count > 1 ? 'La dernière était prévue' : 'Elle était prévue'} le ${utc(due_at)}.`,
+        `${count > 1 ? 'La dernière était prévue' : 'Elle était prévue'} le ${zoned(due_at, timezone)}.`,
         MISSED[reason] ?? reason,
       ],
     })),
@@ -152,5 +179,5 @@ export const fr: Words = {
   more: (count) => `… ${andMore(count)}.`,
   output: (where) => `Fin de la sortie, ${where} :`,
   place,
-  at: utc,
+  at: zoned,
 }

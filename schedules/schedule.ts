@@ -41,9 +41,16 @@ export type MissedReason = z.infer<typeof MissedReason>
 
 /**
  * Why a run stopped: an upgrade made something worse, one failed, the schedule's creator may not start upgrades any more, the
- * host could not be reached, or its reboot failed.
+ * host could not be reached, its reboot failed, or the service itself failed until the window closed.
  */
-export const StopReason = z.enum(['regressed', 'failed', 'creator_kept_out', 'host_away', 'reboot_failed'])
+export const StopReason = z.enum([
+  'regressed',
+  'failed',
+  'creator_kept_out',
+  'host_away',
+  'reboot_failed',
+  'internal_error',
+])
 export type StopReason = z.infer<typeof StopReason>
 
 /**

@@ -28,9 +28,12 @@ export type ChannelValues = Pick<ChannelRow, 'name' | 'settings' | 'secrets' | '
 
 const COLUMNS = 'id, name, kind, settings, secrets, chosen, enabled, revision, last'
 
-/** All channels, by name. */
-export function readChannels(db: Database): Promise<ChannelRow[]> {
-  return db.query(Row, `SELECT ${COLUMNS} FROM notification_channels ORDER BY name`)
+const names = new Intl.Collator('fr', { sensitivity: 'base', numeric: true })
+
+/** All channels, by name as people sort names: without regard to case and accents. */
+export async function readChannels(db: Database): Promise<ChannelRow[]> {
+  const rows = await db.query(Row, `SELECT ${COLUMNS} FROM notification_channels ORDER BY name`)
+  return rows.sort((one, other) => names.compare(one.name, other.name))
 }
 
 export async function findChannel(db: Database, id: string): Promise<ChannelRow | undefined> {
@@ -87,6 +90,18 @@ export async function changeChannel(
     },
   ])
   return counts.at(-1) === 1
+}
+
+/** Stores the settings of a channel in another form; without effect where it was changed since it was read. */
+export async function rewriteSettings(
+  db: Database,
+  { id, revision }: Pick<ChannelRow, 'id' | 'revision'>,
+  { settings, secrets }: Pick<ChannelRow, 'settings' | 'secrets'>,
+): Promise<void> {
+  await db.run(
+    `UPDATE notification_channels SET settings = ?, secrets = ?, revision = revision + 1 WHERE id = ? AND revision = ?`,
+    [settings, secrets, id, revision],
+  )
 }
 
 /** Removes a channel and its deliveries, with the audit entry; false when there is none with this id. */

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod'
 import type { Database, Statement } from '../libsql/database.ts'
+import { StoredText } from '../libsql/text.ts'
 import type { Followed } from '../jobs.ts'
 
 const Former = z.object({
@@ -48,11 +49,16 @@ export function hasFound({ id, epoch }: Followed, target: string): Statement {
 }
 
 const Place = z.object({ name: z.string() })
-const Run = z.object({ run: z.string(), schedule: z.string().nullable(), name: z.string().nullable() })
+const Run = z.object({
+  run: z.string(),
+  schedule: z.string().nullable(),
+  name: StoredText.nullable(),
+  timezone: z.string().nullable(),
+})
 
 /**
  * The name of a job's target, empty for the host and for all containers; the run that groups its events, which is a schedule's
- * run where one has started the job, and the name of that schedule.
+ * run where one has started the job, and the name and zone of that schedule.
  */
 export async function readEventPlace(db: Database, { target, run }: { target: string; run: string | null }) {
   const [place] = await db.query(Place, 'SELECT name FROM checks WHERE target = ?', [target])
@@ -61,11 +67,11 @@ export async function readEventPlace(db: Database, { target, run }: { target: st
       ? []
       : await db.query(
           Run,
-          `SELECT coalesce(runs.schedule_run_id, runs.id) AS run, runs.schedule_run_id AS schedule, schedules.name
+          `SELECT coalesce(runs.schedule_run_id, runs.id) AS run, runs.schedule_run_id AS schedule, schedules.name, timezone
            FROM runs LEFT JOIN schedule_runs ON schedule_runs.id = runs.schedule_run_id
            LEFT JOIN schedules ON schedules.id = schedule_runs.schedule_id WHERE runs.id = ?`,
           [run],
         )
-  const schedule = of?.schedule ? { run: of.schedule, name: of.name ?? '' } : null
+  const schedule = of?.schedule ? { run: of.schedule, name: of.name ?? '', timezone: of.timezone ?? 'UTC' } : null
   return { name: place?.name ?? '', run: of?.run ?? run, schedule }
 }

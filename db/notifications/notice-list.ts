@@ -28,6 +28,7 @@ const Delivery = z.object({
   attempts: z.number(),
   last_error: StoredText.nullable(),
   delivered_at: z.string().nullable(),
+  next_ms: z.number().nullable(),
 })
 
 const Count = z.object({ notice_id: z.number(), event: z.string(), count: z.number() })
@@ -75,7 +76,7 @@ export async function listNotices(
   )
   const deliveries = await db.query(
     Delivery,
-    `SELECT notice_id, channel_id, state, attempts, last_error, delivered_at FROM notification_deliveries
+    `SELECT notice_id, channel_id, state, attempts, last_error, delivered_at, next_ms FROM notification_deliveries
      WHERE notice_id IN (SELECT value FROM json_each(?)) ORDER BY channel_id`,
     [ids],
   )

@@ -25,13 +25,17 @@ const Row = z.object({
   waves: z.string(),
   cancelled_by: StoredText.nullable(),
   ping_error: z.string().nullable(),
+  schedule_revision: z.number().nullable(),
   revision: z.number(),
 })
-/** A run of a schedule; `settings` and `waves` are JSON. `reason` is set as soon as a run has to stop, before its last job ends. */
+/**
+ * A run of a schedule; `settings` and `waves` are JSON. `schedule_revision` is the revision of the schedule that it carries out. `reason` is
+ * set as soon as a run has to stop, before its last job ends.
+ */
 export type RunRow = z.infer<typeof Row>
 
 const COLUMNS = `r.id, schedule_id, s.name AS schedule_name, due_ms, due_at, closes_at, started_at, finished_at, started_by, state,
-  reason, missed, r.settings, waves, cancelled_by, ping_error, r.revision`
+  reason, missed, r.settings, waves, cancelled_by, ping_error, schedule_revision, r.revision`
 const RUNS = 'schedule_runs r JOIN schedules s ON s.id = r.schedule_id'
 
 export async function readRun(db: Database, id: string): Promise<RunRow | undefined> {
@@ -39,28 +43,32 @@ export async function readRun(db: Database, id: string): Promise<RunRow | undefi
   return row
 }
 
-/** The runs of a schedule, the newest first: those before the run `before`, where it is given and known. */
+/** The runs of a schedule, the newest first: those before its run `before`, where it is given; none before a run that it does not have. */
 export function listRuns(
   db: Database,
   { schedule, limit, before }: { schedule: string; limit: number; before?: string | undefined },
 ): Promise<RunRow[]> {
-  const older = `AND (due_ms, r.id) < (SELECT due_ms, id FROM schedule_runs WHERE id = ?)`
+  const older = `AND (due_ms, r.id) < (SELECT due_ms, id FROM schedule_runs WHERE id = ? AND schedule_id = ?)`
   return db.query(
     Row,
     `SELECT ${COLUMNS} FROM ${RUNS} WHERE schedule_id = ? ${before === undefined ? '' : older}
      ORDER BY due_ms DESC, r.id DESC LIMIT ?`,
-    [schedule, ...(before === undefined ? [] : [before]), limit],
+    [schedule, ...(before === undefined ? [] : [before, schedule]), limit],
   )
 }
 
-/** The newest run of each schedule. */
-export function lastRuns(db: Database): Promise<RunRow[]> {
+/** The newest run of each of these schedules. */
+export function lastRuns(db: Database, schedules: readonly string[]): Promise<RunRow[]> {
   const newest = `SELECT id FROM schedule_runs WHERE schedule_id = s.id ORDER BY due_ms DESC, id DESC LIMIT 1`
-  return db.query(Row, `SELECT ${COLUMNS} FROM schedules s JOIN schedule_runs r ON r.id = (${newest})`)
+  return db.query(
+    Row,
+    `SELECT ${COLUMNS} FROM schedules s JOIN schedule_runs r ON r.id = (${newest}) WHERE s.id IN (SELECT value FROM json_each(?))`,
+    [JSON.stringify(schedules)],
+  )
 }
 
 const Id = z.object({ id: z.string() })
-const Held = Row.extend({ created_by: z.number(), owner_name: StoredText })
+const Held = Row.extend({ created_by: z.number(), owner_name: StoredText, timezone: z.string() })
 /** A run that this instance carries out. `created_by` owns its schedule and its jobs, under the name `owner_name`. */
 export type HeldRow = z.infer<typeof Held>
 
@@ -78,7 +86,7 @@ export async function holdRuns(
     [owner, leaseMs],
   )
   if (taken === 0) return []
-  const sql = `SELECT ${COLUMNS}, created_by, username AS owner_name FROM ${RUNS} JOIN users ON users.id = created_by
+  const sql = `SELECT ${COLUMNS}, created_by, username AS owner_name, timezone FROM ${RUNS} JOIN users ON users.id = created_by
     WHERE state = 'running' AND owner = ? ORDER BY due_ms, r.id`
   return db.query(Held, sql, [owner])
 }

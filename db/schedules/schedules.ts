@@ -27,9 +27,35 @@ export type ScheduleRow = z.infer<typeof Row>
 const SCHEDULES = `SELECT s.id, name, enabled, cron, timezone, settings, ping, created_by, username AS created_by_name, revision,
   handled_ms, next_ms, paused_reason FROM schedules s JOIN users u ON u.id = created_by`
 
-/** All schedules, in the order of their creation. */
-export function listSchedules(db: Database): Promise<ScheduleRow[]> {
-  return db.query(Row, `${SCHEDULES} ORDER BY s.rowid`)
+/** These schedules, in no order. */
+export function readSchedules(db: Database, ids: readonly string[]): Promise<ScheduleRow[]> {
+  return db.query(Row, `${SCHEDULES} WHERE s.id IN (SELECT value FROM json_each(?))`, [JSON.stringify(ids)])
+}
+
+const Ordered = Row.pick({ id: true, name: true, enabled: true, cron: true, timezone: true, next_ms: true }).extend({
+  /** Whether the service has given a reason for a pause. */
+  barred: z.number().transform(Boolean),
+  /** The state of the newest run. */
+  newest: z.string().nullable(),
+})
+/** The facts that decide about the place of a schedule in a list. */
+export type OrderedSchedule = z.infer<typeof Ordered>
+
+/** All schedules with the facts that decide about their order. */
+export function schedulesToOrder(db: Database): Promise<OrderedSchedule[]> {
+  const newest = 'SELECT state FROM schedule_runs WHERE schedule_id = s.id ORDER BY due_ms DESC, id DESC LIMIT 1'
+  return db.query(
+    Ordered,
+    `SELECT id, name, enabled, cron, timezone, next_ms, paused_reason IS NOT NULL AS barred, (${newest}) AS newest FROM schedules s`,
+  )
+}
+
+const Revision = z.object({ n: z.number() })
+
+/** Returns the number that grows with each change of a schedule, a run or the pause that a list of schedules shows. */
+export async function schedulesRevision(db: Database): Promise<number> {
+  const [row] = await db.query(Revision, `SELECT n FROM revisions WHERE name = 'schedules'`)
+  return row?.n ?? 0
 }
 
 export async function readSchedule(db: Database, id: string): Promise<ScheduleRow | undefined> {
@@ -150,19 +176,19 @@ const Strip = z.object({
 })
 
 /**
- * The newest runs of each schedule, or of one, the oldest of them first. An index has all that it reads; without that, the list of
+ * The newest runs of each of these schedules, the oldest of them first. An index has all that it reads; without that, the list of
  * 200 schedules would look up thousands of rows.
  */
 export async function recentRuns(
   db: Database,
-  { schedule, limit }: { schedule?: string | undefined; limit: number },
+  { schedules, limit }: { schedules: readonly string[]; limit: number },
 ): Promise<Map<string, RecentRun[]>> {
   const newest = `SELECT id, due_ms, state FROM schedule_runs WHERE schedule_id = s.id ORDER BY due_ms DESC, id DESC LIMIT ?`
   const rows = await db.query(
     Strip,
     `SELECT s.id, (SELECT json_group_array(json_object('id', id, 'due_ms', due_ms, 'state', state)) FROM (${newest})) AS runs
-     FROM schedules s ${schedule === undefined ? '' : 'WHERE s.id = ?'}`,
-    [limit, ...(schedule === undefined ? [] : [schedule])],
+     FROM schedules s WHERE s.id IN (SELECT value FROM json_each(?))`,
+    [limit, JSON.stringify(schedules)],
   )
   return new Map(rows.map(({ id, runs }) => [id, runs]))
 }

@@ -71,12 +71,15 @@ export interface SlotDecision {
   most: number
 }
 
+/** A schedule at a revision. */
+type Revised = Pick<DueSchedule, 'id' | 'revision'>
+
 /** Most old runs that one decision removes. */
 const REMOVED = 50
 
-const RUN = 'id, schedule_id, due_ms, due_at, closes_at, settings, waves'
-const runValues = (schedule: string, run: NewScheduleRun) => [
-  ...[run.id, schedule, run.due_ms, run.due_at, run.closes_at, run.settings, run.waves],
+const RUN = 'id, schedule_id, schedule_revision, due_ms, due_at, closes_at, settings, waves'
+const runValues = ({ id, revision }: Revised, run: NewScheduleRun) => [
+  ...[run.id, id, revision, run.due_ms, run.due_at, run.closes_at, run.settings, run.waves],
 ]
 
 /**
@@ -113,8 +116,8 @@ export async function storeDecision(
       ? [
           conditional(
             {
-              sql: `INSERT OR IGNORE INTO schedule_runs (${RUN}, started_at, state) SELECT ?, ?, ?, ?, ?, ?, ?, ?, 'running'`,
-              args: [...runValues(id, run), at],
+              sql: `INSERT OR IGNORE INTO schedule_runs (${RUN}, started_at, state) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running'`,
+              args: [...runValues(schedule, run), at],
             },
             same,
           ),
@@ -125,8 +128,8 @@ export async function storeDecision(
           conditional(
             {
               sql: `INSERT OR IGNORE INTO schedule_runs (${RUN}, finished_at, missed, reason, state)
-                    SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'missed'`,
-              args: [...runValues(id, missed), at, missed.count, missed.reason],
+                    SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'missed'`,
+              args: [...runValues(schedule, missed), at, missed.count, missed.reason],
             },
             all(same, hasRun),
           ),
@@ -159,18 +162,21 @@ function setTimes(
   }
 }
 
-/** Begins a run that a person wants now, with its audit entry. False, without a change, when it cannot begin. */
+/**
+ * Begins a run of a schedule at a revision that a person wants now, with its audit entry. False, without a change, when it cannot
+ * begin: a run is running, all are paused, or the schedule has changed.
+ */
 export async function addRunNow(
   db: Database,
-  schedule: string,
+  schedule: Revised,
   run: NewScheduleRun & { started_at: string; started_by: string },
   entry: Statement,
 ): Promise<boolean> {
   const [added] = await db.batch([
     {
-      sql: `INSERT OR IGNORE INTO schedule_runs (${RUN}, started_at, started_by, state) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running'
-            WHERE EXISTS (SELECT 1 FROM schedules WHERE id = ?) AND NOT EXISTS (SELECT 1 FROM schedules_pause)`,
-      args: [...runValues(schedule, run), run.started_at, storedText(run.started_by), schedule],
+      sql: `INSERT OR IGNORE INTO schedule_runs (${RUN}, started_at, started_by, state) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running'
+            WHERE EXISTS (SELECT 1 FROM schedules WHERE id = ? AND revision = ?) AND NOT EXISTS (SELECT 1 FROM schedules_pause)`,
+      args: [...runValues(schedule, run), run.started_at, storedText(run.started_by), schedule.id, schedule.revision],
     },
     onlyIf(entry, { sql: 'SELECT count(*) FROM schedule_runs WHERE id = ?', args: [run.id] }),
   ])

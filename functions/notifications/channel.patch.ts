@@ -1,6 +1,13 @@
 import * as z from 'zod'
 import { changeChannel, readChannels } from '../../db/notifications/channels.ts'
-import { ChannelKind, chosenOf, joinSettings, sealName, secretsToAsk } from '../../notifications/notifications.ts'
+import {
+  ChannelKind,
+  chosenOf,
+  joinSettings,
+  sealedSettings,
+  secretsToAsk,
+  withoutShownUrl,
+} from '../../notifications/notifications.ts'
 import { WRITES } from '../../runtime/function.ts'
 import { defineFunction } from '../services.ts'
 import {
@@ -16,12 +23,17 @@ import {
   shownChannel,
 } from './channel.ts'
 
+const ASKED = {
+  elsewhere: 'Donnez ce secret de nouveau : l’adresse change.',
+  weaker: 'Donnez ce secret de nouveau : la connexion serait moins sûre.',
+}
+
 export default defineFunction({
   method: 'PATCH',
   path: '/api/notifications/channels/:id',
   summary: 'Change a channel',
   description:
-    'Changes what is given, and leaves the rest. Another address (scheme, host or port) needs the secret again, which is never sent to a machine that it was not given for. What still waits for a channel that is switched off is not sent any more.',
+    'Changes what is given, and leaves the rest. Another address (scheme, host or port) needs the secret again, which is never sent to a machine that it was not given for; so does a connection that proves less (`allow_self_signed`, or `security` `none`). The address of a webhook stays when it is left out, or given as it is shown. What still waits for a channel that is switched off is not sent any more.',
   auth: 'admin',
   rateLimit: WRITES,
   audit: ['channel_change'],
@@ -39,15 +51,16 @@ export default defineFunction({
   async handler({ params: { id }, body }, { db, secrets, auditEntry, fail }) {
     const row = await expectChannel(db, id)
     const kind = ChannelKind.parse(row.kind)
-    const { name = row.name, enabled = row.enabled, settings: given = {}, ...chosen } = body
+    const { name = row.name, enabled = row.enabled, settings = {}, ...chosen } = body
     const former = settingsOf(row, secrets)
+    const given = withoutShownUrl(kind, settings, former.plain)
     const { plain, secrets: next, problems } = joinSettings(kind, given, former)
     expectSound(problems)
-    const asked = secretsToAsk(former, plain, given)
-    if (asked.length > 0) {
-      const message = 'Donnez ce secret de nouveau : l’adresse change.'
+    const asked = secretsToAsk(kind, former, plain, given)
+    if (asked) {
+      const message = ASKED[asked.because]
       throw fail('channel_secret_required', {
-        details: asked.map((field) => ({ field: `settings.${field}`, message })),
+        details: asked.fields.map((field) => ({ field: `settings.${field}`, message })),
       })
     }
     const before = { name: row.name, enabled: row.enabled, ...chosenOf(row), ...former.plain, ...former.secrets }
@@ -60,8 +73,7 @@ export default defineFunction({
       {
         name,
         enabled,
-        settings: JSON.stringify(plain),
-        secrets: secrets.seal(sealName(id), JSON.stringify(next)),
+        ...sealedSettings({ id, kind }, { plain, secrets: next }, secrets.seal),
         chosen: JSON.stringify(chosenAnew(chosenOf(row), chosen)),
       },
       {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { addChannel, readChannels } from '../../db/notifications/channels.ts'
-import { joinSettings, sealName } from '../../notifications/notifications.ts'
+import { joinSettings, sealedSettings } from '../../notifications/notifications.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { defineFunction } from '../services.ts'
 import {
@@ -34,7 +34,7 @@ export default defineFunction({
   errors: ['channel_settings_invalid', 'channel_name_taken', 'channels_full'],
 
   async handler({ body: { name, kind, settings, enabled, ...chosen } }, { db, clock, secrets, auditEntry, fail }) {
-    const { plain, secrets: given, problems } = joinSettings(kind, settings)
+    const { problems, ...joined } = joinSettings(kind, settings)
     expectSound(problems)
     const id = randomBytes(12).toString('hex')
     const added = await addChannel(
@@ -43,8 +43,7 @@ export default defineFunction({
         id,
         kind,
         name,
-        settings: JSON.stringify(plain),
-        secrets: secrets.seal(sealName(id), JSON.stringify(given)),
+        ...sealedSettings({ id, kind }, joined, secrets.seal),
         chosen: JSON.stringify(withoutRepeats(chosen)),
         enabled,
       },

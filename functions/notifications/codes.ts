@@ -9,7 +9,7 @@ export const CHANNELS_ERRORS = {
   channel_settings_invalid: [422, 'Les réglages de ce canal sont invalides.'],
   channel_secret_required: [
     400,
-    'L’adresse du canal change : donnez de nouveau son secret, qui n’est envoyé à aucune autre machine.',
+    'L’adresse du canal change, ou sa connexion devient moins sûre : donnez de nouveau son secret.',
   ],
 } as const satisfies ErrorTable
 

@@ -9,11 +9,13 @@ import {
   Severity,
   WORST_FIRST,
 } from '../../notifications/notifications.ts'
+import { timestamp } from '../../platform/clock.ts'
 import { READS } from '../../runtime/function.ts'
 import { integerText } from '../../runtime/input.ts'
 import { Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
 import { ChannelId } from './channel.ts'
+import { hostName } from './host-name.ts'
 
 const DeliveryState = z.enum(['waiting', 'delivered', 'given_up', 'quiet'])
 
@@ -53,6 +55,9 @@ export default defineFunction({
             attempts: z.int(),
             last_error: z.string().nullable(),
             delivered_at: z.string().nullable(),
+            next_at: z.string().nullable().meta({
+              description: 'The time of the next attempt, or the end of the quiet hours; null once there is none.',
+            }),
           }),
         ),
       }),
@@ -79,6 +84,7 @@ export default defineFunction({
               attempts: 1,
               last_error: null,
               delivered_at: '2026-03-01T02:31:07.000Z',
+              next_at: null,
             },
           ],
         },
@@ -87,15 +93,16 @@ export default defineFunction({
     },
   },
 
-  async handler({ query: { limit, before, language } }, { db }) {
+  async handler({ query: { limit, before, language } }, { db, settings }) {
     // Reads one notice more than the limit: that notice shows whether another page follows.
     const found = await listNotices(db, { limit: limit + 1, before }, { worstFirst: WORST_FIRST, most: MOST_EVENTS })
-    const notices = found.slice(0, limit).map((notice) => shown(notice, language))
+    const host = await hostName(settings)
+    const notices = found.slice(0, limit).map((notice) => shown(notice, language, host))
     return { notices, next: found.length > limit ? (notices.at(-1)?.id ?? null) : null }
   },
 })
 
-function shown({ id, at, target, deliveries, ...notice }: ListedNotice, language: Language) {
+function shown({ id, at, target, deliveries, ...notice }: ListedNotice, language: Language, host: string | undefined) {
   const events = notice.events.map((each) => ({
     ...each,
     event: EventName.parse(each.event),
@@ -105,8 +112,13 @@ function shown({ id, at, target, deliveries, ...notice }: ListedNotice, language
   const { title, text, link, event, severity } = composeMessage(events, {
     language,
     publicUrl: '',
+    host,
     ...(counts && { counts }),
   })
-  const told = deliveries.map(({ state, ...rest }) => ({ ...rest, state: DeliveryState.parse(state) }))
+  const told = deliveries.map(({ state, next_ms, ...rest }) => ({
+    ...rest,
+    state: DeliveryState.parse(state),
+    next_at: next_ms === null ? null : timestamp(new Date(next_ms)),
+  }))
   return { id, at, event, severity, target, title, text, link: link ?? '/', deliveries: told }
 }

@@ -1,6 +1,8 @@
+import * as z from 'zod'
 import { onlyIf } from '../../db/audit.ts'
-import type { Statement } from '../../db/libsql/database.ts'
+import type { Database, Statement } from '../../db/libsql/database.ts'
 import { hasEnded, readEventPlace } from '../../db/notifications/former-checks.ts'
+import { findPlan } from '../../db/plans.ts'
 import { findUser } from '../../db/users.ts'
 import type { EndedJob } from '../../jobs/jobs.ts'
 import { eventStatement } from '../../notifications/notifications.ts'
@@ -38,7 +40,9 @@ export async function endEvents(ended: EndedJob, end: ToldEnd): Promise<Statemen
   const { name, run, schedule } = await readEventPlace(db, { target: row.target, run: row.run_id })
   const regressions = regressionsOf(end.report.worse)
   const user = schedule ? undefined : await findUser(db, row.started_by)
+  const counts = event === 'upgrade_done' && !isRollback ? await countsOf(db, row.plan_id) : NO_COUNTS
   const details = {
+    ...counts,
     job: row.id,
     name,
     by: user?.username ?? null,
@@ -66,6 +70,16 @@ export async function endEvents(ended: EndedJob, end: ToldEnd): Promise<Statemen
     ? []
     : [{ ...told, key: `job:${row.id}`, run: ofParts.length > 0 ? (run ?? row.id) : run, target }]
   return [...whole, ...ofParts].map((each) => onlyIf(eventStatement(each), hasEnded(row)))
+}
+
+const NO_COUNTS = { packages: null, security: null }
+const Actions = z.array(z.object({ security: z.boolean() }))
+
+/** Counts the packages of the plan that an upgrade has carried out; nulls where there was none, or it is gone. */
+async function countsOf(db: Database, id: string | null) {
+  const plan = id === null ? undefined : await findPlan(db, id)
+  const { data } = Actions.safeParse(plan && JSON.parse(plan.actions))
+  return data ? { packages: data.length, security: data.filter(({ security }) => security).length } : NO_COUNTS
 }
 
 function reasonOf({ failure }: EndedJob, { outcome, message, report }: ToldEnd): string | undefined {

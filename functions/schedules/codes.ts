@@ -8,7 +8,7 @@ export const SCHEDULES_ERRORS = {
   schedules_full: [409, 'Il y a déjà {most} planifications : supprimez-en une d’abord.'],
   schedule_changed: [409, 'Cette planification vient d’être modifiée : relisez-la, puis recommencez.'],
   schedule_running: [409, 'Une exécution de cette planification est en cours.'],
-  schedules_paused: [409, 'Toutes les planifications sont en pause : reprenez-les d’abord.'],
+  schedules_paused: [409, 'Toutes les planifications sont suspendues : reprenez-les d’abord.'],
   schedule_run_ended: [409, 'Cette exécution est terminée.'],
 } as const satisfies ErrorTable
 

@@ -78,12 +78,12 @@ function idOf(schedule: string, due: number, kind: string): string {
 }
 
 function missedAt(
-  { id, name }: DueSchedule,
+  { id, name, timezone }: DueSchedule,
   { count, reason }: NonNullable<TakenSlots['missed']>,
   entry: NewScheduleRun,
   now: Date,
 ) {
-  const details = { schedule: id, name, run: entry.id, due_at: entry.due_at, count, reason }
+  const details = { schedule: id, name, timezone, run: entry.id, due_at: entry.due_at, count, reason }
   const event = eventStatement({
     key: `schedule_missed:${entry.id}`,
     at: timestamp(now),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { readPause, readSchedule } from '../../db/schedules/schedules.ts'
+import { readPause, readSchedule, type ScheduleRow } from '../../db/schedules/schedules.ts'
+import type { Database } from '../../db/libsql/database.ts'
 import { addRunNow } from '../../db/schedules/slots.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { WRITES } from '../../runtime/function.ts'
@@ -21,7 +22,7 @@ export default defineFunction({
   status: 202,
   response: z.object({ run_id: ScheduleRunId, message: z.string() }),
   example: { response: { run_id: '7c6b5a4938271605f4e3d2c1', message: 'Exécution lancée.' } },
-  errors: ['schedule_missing', 'schedule_running', 'schedules_paused'],
+  errors: ['schedule_missing', 'schedule_changed', 'schedule_running', 'schedules_paused'],
 
   async handler({ params: { id } }, { db, user, clock, auditEntry, fail }) {
     const schedule = await readSchedule(db, id)
@@ -41,8 +42,15 @@ export default defineFunction({
       waves: JSON.stringify(newProgress(settings)),
     }
     const entry = auditEntry('schedule_run', { target: id, details: { name: schedule.name, run: run_id } })
-    if (!(await addRunNow(db, id, run, entry)))
-      throw fail((await readPause(db)) ? 'schedules_paused' : 'schedule_running')
+    if (!(await addRunNow(db, schedule, run, entry))) throw fail(await refusal(db, schedule))
     return { run_id, message: 'Exécution lancée.' }
   },
 })
+
+/** Says why a run could not begin. */
+async function refusal(db: Database, { id, revision }: ScheduleRow) {
+  const now = await readSchedule(db, id)
+  if (!now) return 'schedule_missing'
+  if (await readPause(db)) return 'schedules_paused'
+  return now.revision === revision ? 'schedule_running' : 'schedule_changed'
+}

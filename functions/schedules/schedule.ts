@@ -43,6 +43,8 @@ export const ScheduleRun = z.object({
   cancelled_by: z.string().nullable(),
   /** Why the last signal to the address that the schedule pings has not arrived. */
   ping_error: z.string().nullable(),
+  /** The revision of the schedule that the run carries out; null for runs of former versions. */
+  schedule_revision: z.int().nullable(),
   waves: z.array(RunWave),
   reboot: RunReboot.nullable(),
 })
@@ -58,6 +60,9 @@ export function shownRun(row: RunRow): ScheduleRun {
     ...RunProgress.parse(JSON.parse(waves)),
   }
 }
+
+/** More than one host has use for. */
+export const MOST_SCHEDULES = 500
 
 /** Next times that a schedule shows, and runs of its strip. */
 const NEXT = 3
@@ -78,6 +83,8 @@ export const Schedule = z.object({
   recent: z.array(RecentRun),
   paused_reason: z.string().nullable(),
   ping_url_set: z.boolean(),
+  /** Grows with each change. A run says which one it carries out. */
+  revision: z.int(),
 })
 export type Schedule = z.infer<typeof Schedule>
 
@@ -86,7 +93,7 @@ export function shownSchedule(
   row: ScheduleRow,
   { last, recent, now }: { last: RunRow | undefined; recent: readonly StoredRecentRun[]; now: Date },
 ): Schedule {
-  const { id, name, enabled, cron, timezone, settings, created_by_name, paused_reason, ping } = row
+  const { id, name, enabled, cron, timezone, settings, created_by_name, paused_reason, ping, revision } = row
   return {
     id,
     name,
@@ -95,7 +102,7 @@ export function shownSchedule(
     timezone,
     ...ScheduleSettings.parse(JSON.parse(settings)),
     created_by: created_by_name,
-    next: enabled ? comingTimes(row, now) : [],
+    next: enabled ? comingTimes(row, now, NEXT) : [],
     last_run: last ? shownRun(last) : null,
     recent: recent.map((run) => ({
       id: run.id,
@@ -104,13 +111,19 @@ export function shownSchedule(
     })),
     paused_reason,
     ping_url_set: ping !== null,
+    revision,
   }
 }
 
-function comingTimes({ cron, timezone, next_ms }: ScheduleRow, now: Date): string[] {
+/** The next times of a schedule that is enabled. */
+export function comingTimes(
+  { cron, timezone, next_ms }: Pick<ScheduleRow, 'cron' | 'timezone' | 'next_ms'>,
+  now: Date,
+  count: number,
+): string[] {
   try {
     const table = timetable(cron, timezone)
-    const times = nextTimes(table, now.getTime(), NEXT)
+    const times = nextTimes(table, now.getTime(), count)
     return times.map((at) => timestamp(new Date(at)))
   } catch (error) {
     // A program with other time zones has stored it. The task logs it.
@@ -152,6 +165,7 @@ export const EXAMPLE_SCHEDULE_RUN: ScheduleRun = {
   missed: 0,
   cancelled_by: null,
   ping_error: null,
+  schedule_revision: 3,
   waves: [
     {
       targets: ['lxc:101', 'tag:test'],
@@ -184,4 +198,5 @@ export const EXAMPLE_SCHEDULE: Schedule = {
   recent: [{ id: '7c6b5a4938271605f4e3d2c1', due_at: '2026-03-01T02:00:00.000Z', state: 'stopped' }],
   paused_reason: null,
   ping_url_set: false,
+  revision: 3,
 }

@@ -3,12 +3,9 @@ import { timestamp } from '../../platform/clock.ts'
 import { WRITES } from '../../runtime/function.ts'
 import { PROOF_ERRORS, prove } from '../auth/proof.ts'
 import { defineFunction } from '../services.ts'
-import { EXAMPLE_SCHEDULE, EXAMPLE_SETTINGS, Schedule } from './schedule.ts'
+import { EXAMPLE_SCHEDULE, EXAMPLE_SETTINGS, MOST_SCHEDULES, Schedule } from './schedule.ts'
 import { NewSchedule } from './schedule-input.ts'
 import { newId, readShown, rowOf, sealedPing, timesFrom } from './set-schedule.ts'
-
-/** More than one host has use for. */
-const MOST_SCHEDULES = 500
 
 export default defineFunction({
   method: 'POST',

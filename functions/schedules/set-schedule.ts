@@ -54,7 +54,7 @@ export function sealedPing(secrets: Services['secrets'], id: string, url: string
 export async function readShown({ db, clock }: Pick<Services, 'db' | 'clock'>, id: string): Promise<Schedule> {
   const row = await readSchedule(db, id)
   if (!row) throw fail('schedule_missing')
-  const recent = (await recentRuns(db, { schedule: id, limit: RECENT })).get(id) ?? []
+  const recent = (await recentRuns(db, { schedules: [id], limit: RECENT })).get(id) ?? []
   const newest = recent.at(-1)
   const last = newest && (await readRun(db, newest.id))
   return shownSchedule(row, { last, recent, now: clock() })

@@ -80,7 +80,8 @@ function backgroundOf({ clock, log }: Services): Background<Found> {
   return createBackground<Found>(clock, (error): Prepared => {
     // A host that is away, a full queue and settings that lack something may be well again in some seconds.
     const isOutside = error instanceof SshError || error instanceof Failure
-    if (!isOutside) log.error({ err: error }, 'the wave of a schedule could not be prepared')
-    return { kind: 'away', message: isOutside ? error.message : 'internal error' }
+    if (isOutside) return { kind: 'away', message: error.message }
+    log.error({ err: error }, 'the wave of a schedule could not be prepared')
+    return { kind: 'broken' }
   })
 }

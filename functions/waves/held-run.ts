@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import type { Database } from '../../db/libsql/database.ts'
+import { readFormerChecks } from '../../db/notifications/former-checks.ts'
 import { type HeldRow, holdRuns, saveRun, type WaveJobRow } from '../../db/schedules/runs.ts'
 import { timestamp } from '../../platform/clock.ts'
 import type { AuditNote } from '../../runtime/context.ts'
@@ -68,6 +70,24 @@ export interface Stop {
 /** Targets that the event names. */
 const MOST_NAMED = 200
 
+/** Returns the ends of the targets because of which a run stops, with the names of the containers. */
+async function happenedTo(db: Database, { waves }: RunProgress, { wave, targets }: Stop) {
+  const entries = wave === null ? [] : (waves[wave]?.jobs ?? [])
+  const known = entries.filter(({ target, outcome }) => targets.includes(target) && outcome !== null)
+  const named = known.slice(0, MOST_NAMED)
+  const checks = await readFormerChecks(
+    db,
+    named.map(({ target }) => target),
+  )
+  const names = new Map(checks.map(({ target, name }) => [target, name]))
+  return named.map(({ target, outcome, reason }) => ({
+    target,
+    name: names.get(target) ?? '',
+    outcome: outcome ?? '',
+    reason,
+  }))
+}
+
 /**
  * Stores the progress of a run, which then has it. A stop, with its event, and the end of the run are in the same
  * transaction. False when the run is no longer as it was read; the next tick looks again.
@@ -79,6 +99,7 @@ export async function save(
   { stop, end }: { stop?: Stop | undefined; end?: Exclude<RunState, 'running' | 'missed'> | undefined } = {},
 ): Promise<boolean> {
   const at = timestamp(clock())
+  const happened = stop ? await happenedTo(db, progress, stop) : []
   const told = stop && [
     eventStatement({
       key: `schedule_stopped:${run.id}`,
@@ -89,11 +110,13 @@ export async function save(
       details: {
         schedule: run.schedule_id,
         name: run.schedule_name,
+        timezone: run.timezone,
         run: run.id,
         wave: stop.wave === null ? null : stop.wave + 1,
         waves: progress.waves.length,
         reason: stop.reason,
         targets: stop.targets.slice(0, MOST_NAMED),
+        happened,
       },
     }),
   ]

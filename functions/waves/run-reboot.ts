@@ -12,7 +12,7 @@ import type { Services } from '../services.ts'
 import { haltOf, type HeldRun, isWithdrawn, partId, save, scheduled, type Stop, withdrawerOf } from './held-run.ts'
 import { startedCheck } from './run-checks.ts'
 import type { Looked, Tick } from './tick.ts'
-import { checked, isFailure } from './wave-outcomes.ts'
+import { checked, isEndless, isFailure } from './wave-outcomes.ts'
 import { keptOut, type Prepared } from './wave-plans.ts'
 
 const NOTHING: RunReboot = { check_id: null, job_id: null, outcome: null }
@@ -42,7 +42,7 @@ export async function stepEnd(tick: Tick): Promise<void> {
   }
   const host = { target: 'host', job_id: reboot.check_id, outcome: null, reason: null }
   const { outcome } = checked(host, tick.jobs.get(reboot.check_id))
-  if (outcome === null) return
+  if (outcome === null && !isEndless(run, services)) return
   if (outcome !== 'checked') return stopAt(tick, { ...reboot, outcome: 'check_failed' })
   if (await isRequired(services)) return start(tick)
   return endAs(tick, 'done', { ...reboot, outcome: 'not_required' })
@@ -53,6 +53,8 @@ async function followReboot(tick: Tick, job: WaveJobRow): Promise<void> {
   const { services, run } = tick
   const known = { ...(run.progress.reboot ?? NOTHING), job_id: job.id }
   const halt = haltOf(run, services.clock())
+  if (job.status === 'running' && job.begun && isEndless(run, services))
+    return stopAt(tick, { ...known, outcome: 'failed' })
   if (job.status === 'running') {
     if (known.job_id !== run.progress.reboot?.job_id) await save(services, run, { ...run.progress, reboot: known })
     if (halt && !job.begun && job.cancelled_by === null)

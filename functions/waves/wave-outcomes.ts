@@ -3,6 +3,7 @@ import { JobPart } from '../../db/jobs.ts'
 import type { WaveJobRow } from '../../db/schedules/runs.ts'
 import type { RunWave, WaveJob } from '../../schedules/schedules.ts'
 import { uncheckedIn } from '../checks/check.ts'
+import type { Services } from '../services.ts'
 import { haltOf, type HeldRun, isWithdrawn } from './held-run.ts'
 
 /** Outcomes after which a run stops whatever its schedule says: something that worked does not work any more, or did not. */
@@ -20,9 +21,9 @@ export function isFailure(job: WaveJob): boolean {
 
 /** Why something did not begin, by the halt of its run. */
 const NOT_BEGUN = {
-  stopped: 'Le déroulement s’était arrêté.',
-  cancelled: 'Le déroulement avait été annulé.',
-  window_closed: 'La fenêtre s’était fermée.',
+  stopped: 'L’exécution s’était arrêtée.',
+  cancelled: 'L’exécution avait été annulée.',
+  window_closed: 'La plage s’était fermée.',
 }
 type Halt = NonNullable<ReturnType<typeof haltOf>>
 
@@ -52,6 +53,33 @@ export function upgraded(entry: WaveJob, job: WaveJobRow | undefined, run: HeldR
   if (isWithdrawn(run, job)) return { ...notStarted(entry.target, haltOf(run, now) ?? 'window_closed'), job_id: job.id }
   const outcome = job.outcome ?? (job.status === 'success' ? 'upgraded' : 'failed')
   return { ...known, outcome, reason: job.error?.slice(0, MOST_REASON) ?? null }
+}
+
+const HOUR_MS = 3_600_000
+/**
+ * How long a job may go on after the window of its run, by what the schedule does. Nothing begins after the window, so such a job
+ * has been at work for longer than any that will end: a backup of a large container and its upgrade take hours, a check minutes.
+ */
+const LONGEST_MS = { upgrade: 12 * HOUR_MS, check: 2 * HOUR_MS }
+
+export const ENDLESS = 'La tâche ne finit pas : elle n’est plus attendue, et sa page dit où elle en est.'
+
+/** A service that was away takes up the ends of jobs within this time. Until then, a job that has long ended seems to run. */
+const TAKEN_UP_MS = 15 * 60_000
+
+/** Whether a job of a run that still runs is no longer waited for. */
+export function isEndless(
+  { closes_at, settings }: Pick<HeldRun, 'closes_at' | 'settings'>,
+  { clock, boot }: Pick<Services, 'clock' | 'boot'>,
+): boolean {
+  const now = clock().getTime()
+  return now >= Date.parse(closes_at) + LONGEST_MS[settings.action] && now - Date.parse(boot.startedAt) >= TAKEN_UP_MS
+}
+
+/** Ends the entry of a job that does not end; without this, its run would be open for ever, and each next time missed. */
+export function endless(entry: WaveJob, run: HeldRun, services: Pick<Services, 'clock' | 'boot'>): WaveJob {
+  if (entry.outcome !== null || !isEndless(run, services)) return entry
+  return { ...entry, outcome: 'failed', reason: ENDLESS }
 }
 
 /** Returns the entry of a check as its job stands, which may be a check of all. */

@@ -16,6 +16,7 @@ import { coveredBy } from './wave-targets.ts'
 /**
  * The preparation of a wave. `ready`: the targets to check, or the plans to run by target, and the entries of those that
  * are done with. `kept_out`: the schedule's owner may not do this any more, in French. `away`: the host does not answer, for the log.
+ * `broken`: an error of the service itself, which the log has.
  */
 export type Prepared =
   | {
@@ -27,6 +28,7 @@ export type Prepared =
     }
   | { kind: 'kept_out'; why: string }
   | { kind: 'away'; message: string }
+  | { kind: 'broken' }
 
 /** Asks for the rights of a run's owner again, finds the targets of a wave, refreshes their lists, and makes their plans. */
 export async function prepareWave(

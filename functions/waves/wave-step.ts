@@ -10,7 +10,7 @@ import type { Services } from '../services.ts'
 import { haltOf, type HeldRun, partId, save, scheduled, type Stop, withdrawerOf } from './held-run.ts'
 import { startedCheck } from './run-checks.ts'
 import type { Tick } from './tick.ts'
-import { checked, isFailure, isWorse, notStarted, upgraded, withoutRest } from './wave-outcomes.ts'
+import { checked, endless, ENDLESS, isFailure, isWorse, notStarted, upgraded, withoutRest } from './wave-outcomes.ts'
 import { prepareWave } from './wave-plans.ts'
 
 /** Takes the wave `at` one step further: it waits, is prepared, or is at work. Each step is stored before the next one. */
@@ -55,10 +55,11 @@ async function prepare({ services, run, jobs, background }: Tick, at: number, wa
     return
   }
   if (haltOf(run, clock())) {
-    const isAway = background.last(run.id)?.kind === 'away' && haltOf(run, clock()) === 'window_closed'
+    const last = haltOf(run, clock()) === 'window_closed' ? background.last(run.id)?.kind : undefined
     background.drop(run.id)
     const targets = wave.targets === 'rest' ? [] : wave.targets
-    return endWith(services, run, run.progress, at, isAway ? { reason: 'host_away', wave: at, targets } : undefined)
+    const reason = last === 'away' ? 'host_away' : last === 'broken' ? 'internal_error' : undefined
+    return endWith(services, run, run.progress, at, reason && { reason, wave: at, targets })
   }
   const found = background.get(run.id, `wave ${at} of ${run.created_by}`, (signal) =>
     prepareWave(services, run, at, signal),
@@ -67,6 +68,7 @@ async function prepare({ services, run, jobs, background }: Tick, at: number, wa
     log.warn({ run: run.id, wave: at, reason: found.message }, 'a wave cannot start yet')
     background.putOff(run.id)
   }
+  if (found?.kind === 'broken') background.putOff(run.id)
   if (found?.kind === 'kept_out')
     return endWith(services, run, run.progress, at, {
       reason: 'creator_kept_out',
@@ -121,15 +123,19 @@ async function follow(tick: Tick, at: number, wave: RunWave): Promise<void> {
   )
   const known = wave.jobs.map((entry): WaveJob => {
     if (entry.outcome !== null) return entry
-    if (!isCheck) return upgraded(entry, of.get(entry.target), run, now)
-    return entry.job_id === null ? entry : checked(entry, jobs.get(entry.job_id))
+    if (!isCheck) return endless(upgraded(entry, of.get(entry.target), run, now), run, services)
+    return entry.job_id === null ? entry : endless(checked(entry, jobs.get(entry.job_id)), run, services)
   })
   const entries = isCheck ? await moreChecks(tick, known) : known
+  const stuck = entries.filter(({ reason }) => reason === ENDLESS).map(({ target }) => target)
   const worse = entries.filter(isWorse).map(({ target }) => target)
   const stop =
     run.reason === null && worse.length > 0 ? ({ reason: 'regressed', wave: at, targets: worse } as const) : undefined
   const next = { ...wave, jobs: entries }
-  if (entries.every(({ outcome }) => outcome !== null)) return end(tick, at, next, stop)
+  if (entries.every(({ outcome }) => outcome !== null)) {
+    const because = stuck.length > 0 ? ({ reason: 'failed', wave: at, targets: stuck } as const) : undefined
+    return end(tick, at, next, stop ?? (run.reason === null ? because : undefined))
+  }
   if (stop || JSON.stringify(next) !== JSON.stringify(wave))
     await save(services, run, withWave(run, at, next), { stop })
   const waits = [...of.values()].some(

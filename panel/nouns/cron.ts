@@ -1,3 +1,5 @@
+import { localeOf } from './format.ts'
+
 /** How often a pattern of five fields fires, as far as few words say it. Hours and minutes are those of its time zone. */
 export type Rhythm =
   | { every: 'minutes'; count: number }
@@ -151,7 +153,7 @@ export function cronSaid(cron: string, say: RhythmWords, language: string): stri
   if (rhythm.every === 'minutes') return say.minutes(rhythm.count)
   if (rhythm.every === 'hours') return say.hours(rhythm.count, rhythm.minute)
   const { every, times, days, dates } = rhythm
-  const list = (texts: readonly string[]) => new Intl.ListFormat(language).format(texts)
+  const list = (texts: readonly string[]) => new Intl.ListFormat(localeOf(language)).format(texts)
   const at = list(times.map(clockSaid))
   if (every === 'day') return say.day(at, times.length === 1 && times.every(({ hour }) => hour < 6))
   if (every === 'month') return say.month(list(dates.map(say.date)), at)
@@ -163,5 +165,5 @@ export function cronSaid(cron: string, say: RhythmWords, language: string): stri
 export function weekday(day: number, language: string): string {
   // The first of February 2026 is a Sunday.
   const at = Date.UTC(2026, 1, 1 + day, 12)
-  return new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' }).format(at)
+  return new Intl.DateTimeFormat(localeOf(language), { weekday: 'long', timeZone: 'UTC' }).format(at)
 }

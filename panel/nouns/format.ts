@@ -1,3 +1,18 @@
+/** The locale of dates, times and numbers. Plain \`en\` would be American: “Nov 26, 2026, 3:00 AM”. */
+export function localeOf(language: string): string {
+  return language === 'en' ? 'en-GB' : language
+}
+
+/** A page shows hundreds of times, and a formatter takes longer to make than to use. */
+const DATE_FORMATS = new Map<string, Intl.DateTimeFormat>()
+
+export function formatDate(at: number, language: string, options: Intl.DateTimeFormatOptions): string {
+  const key = `${language} ${JSON.stringify(options)}`
+  const known = DATE_FORMATS.get(key) ?? new Intl.DateTimeFormat(localeOf(language), options)
+  DATE_FORMATS.set(key, known)
+  return known.format(at)
+}
+
 /** The ms of an RFC 3339 timestamp or of ms since 1970; undefined for anything else. */
 export function instant(at: string | number | null | undefined): number | undefined {
   const ms = typeof at === 'string' ? Date.parse(at) : (at ?? Number.NaN)
@@ -19,7 +34,7 @@ export function ago(at: number, now: number, language: string): string | undefin
   const found = STEPS.find(([, length]) => Math.abs(seconds) >= length)
   if (!found) return undefined
   const [unit, length] = found
-  return new Intl.RelativeTimeFormat(language, { style: 'short', numeric: 'auto' }).format(
+  return new Intl.RelativeTimeFormat(localeOf(language), { style: 'short', numeric: 'auto' }).format(
     -Math.trunc(seconds / length),
     unit,
   )
@@ -27,30 +42,35 @@ export function ago(at: number, now: number, language: string): string | undefin
 
 /** The date and the time with seconds. */
 export function full(at: number, language: string): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'medium' }).format(at)
+  return formatDate(at, language, { dateStyle: 'long', timeStyle: 'medium' })
 }
 
 /** The date: “22 septembre 2025”. */
 export function day(at: number, language: string): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: 'long' }).format(at)
+  return formatDate(at, language, { dateStyle: 'long' })
 }
 
 /** The time of the day: “03:11”, with the day if it is not today. */
 export function clock(at: number, now: number, language: string): string {
   if (new Date(at).toDateString() !== new Date(now).toDateString()) return short(at, now, language)
-  return new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(at)
+  return timeOfDay(at, language)
+}
+
+/** The time of the day alone: “03:11”. */
+export function timeOfDay(at: number, language: string): string {
+  return formatDate(at, language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 }
 
 /** The day and the time, with the year if it is not this year. */
 export function short(at: number, now: number, language: string): string {
   const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear()
-  return new Intl.DateTimeFormat(language, {
+  return formatDate(at, language, {
     day: 'numeric',
     month: 'short',
     hour: '2-digit',
     minute: '2-digit',
     ...(!sameYear && { year: 'numeric' }),
-  }).format(at)
+  })
 }
 
 interface Units {
@@ -83,7 +103,7 @@ const FORMATS = new Map<string, Intl.NumberFormat>()
 
 function numberFormat(language: string, digits: number): Intl.NumberFormat {
   const key = `${language} ${digits}`
-  const format = FORMATS.get(key) ?? new Intl.NumberFormat(language, { maximumFractionDigits: digits })
+  const format = FORMATS.get(key) ?? new Intl.NumberFormat(localeOf(language), { maximumFractionDigits: digits })
   FORMATS.set(key, format)
   return format
 }
@@ -98,5 +118,5 @@ export function bytes(count: number, units: readonly string[], language: string)
 
 /** Formats a share from 0 to 1: “62 %”. */
 export function percent(part: number, language: string): string {
-  return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 }).format(part)
+  return new Intl.NumberFormat(localeOf(language), { style: 'percent', maximumFractionDigits: 0 }).format(part)
 }

@@ -58,14 +58,68 @@ export function isWhole(events: readonly EventName[]): boolean {
   return ALL_EVENTS.every((name) => RANK[SEVERITIES[name]] < least || events.includes(name))
 }
 
-/** How a channel stands by its last delivery. */
-export type ChannelStanding = 'paused' | 'unused' | 'delivered' | 'refused'
+/**
+ * How a channel stands by its last delivery. `refused`: what was refused is tried again. `given_up`: it is not. `lost`: the channel
+ * works, but a message was given up before.
+ */
+export type ChannelStanding = 'paused' | 'unused' | 'delivered' | 'refused' | 'given_up' | 'lost'
 
-export function standingOf({ enabled, last }: Pick<Channel, 'enabled' | 'last'>): ChannelStanding {
-  if (!enabled) return 'paused'
-  return last === null ? 'unused' : last.ok ? 'delivered' : 'refused'
+/** The deliveries to a channel as the newest notices tell of them. These are not all, so nothing is counted. */
+export interface Sending {
+  isWaiting: boolean
+  /** The earliest of the next attempts, as RFC 3339. */
+  nextAt: string | undefined
+  isGivenUp: boolean
 }
 
-export const CHANNEL_STATUS = { paused: 'off', unused: 'unknown', delivered: 'ok', refused: 'err' } as const
+export function sendingOf(channel: string, notices: readonly Notice[]): Sending {
+  const own = notices.flatMap(({ deliveries }) => deliveries.filter(({ channel_id: id }) => id === channel))
+  const waiting = own.filter(({ state }) => state === 'waiting')
+  return {
+    isWaiting: waiting.length > 0,
+    nextAt: waiting.flatMap(({ next_at: at }) => at ?? []).sort()[0],
+    isGivenUp: own.some(({ state }) => state === 'given_up'),
+  }
+}
+
+export function standingOf({ enabled, last }: Pick<Channel, 'enabled' | 'last'>, sending: Sending): ChannelStanding {
+  if (!enabled) return 'paused'
+  if (last?.ok === false) return !sending.isWaiting && sending.isGivenUp ? 'given_up' : 'refused'
+  if (sending.isGivenUp) return 'lost'
+  return last === null ? 'unused' : 'delivered'
+}
+
+export const CHANNEL_STATUS = {
+  paused: 'off',
+  unused: 'unknown',
+  delivered: 'ok',
+  refused: 'err',
+  given_up: 'err',
+  lost: 'warn',
+} as const
+
+const WORST: Readonly<Record<ChannelStanding, number>> = {
+  given_up: 0,
+  refused: 0,
+  lost: 1,
+  delivered: 2,
+  unused: 2,
+  paused: 2,
+}
+
+/** Channels that do not get through come first; the others keep their order. */
+export function worstChannels(channels: readonly Channel[], notices: readonly Notice[]): Channel[] {
+  const rank = (each: Channel) => WORST[standingOf(each, sendingOf(each.id, notices))]
+  return [...channels].sort((one, other) => rank(one) - rank(other))
+}
+
+/** Whether a channel gets an event: of all targets, of some, or not at all; `paused` while it would. */
+export type Told = 'all' | 'some' | 'paused' | 'no'
+
+export function toldOf(channel: Channel, event: EventName): Told {
+  if (!toldEvents(channel).includes(event)) return 'no'
+  if (!channel.enabled) return 'paused'
+  return channel.targets === 'all' ? 'all' : 'some'
+}
 export const SEVERITY_STATUS = { critical: 'err', warning: 'warn', info: 'info' } as const
 export const DELIVERY_STATUS = { waiting: 'run', delivered: 'ok', given_up: 'err', quiet: 'stale' } as const

@@ -28,21 +28,6 @@ export function standingOf({ enabled, paused_reason: reason, recent }: Schedule)
   return newest ? OF_RUN[newest.state] : 'unused'
 }
 
-export function needsSomebody(schedule: Schedule): boolean {
-  return /^(barred|broken|trouble)$/.test(standingOf(schedule))
-}
-
-const RANK: Readonly<Record<Standing, number>> = {
-  barred: 0,
-  broken: 1,
-  trouble: 2,
-  running: 3,
-  well: 4,
-  cancelled: 4,
-  unused: 4,
-  paused: 5,
-}
-
 export const STANDING_STATUS = {
   barred: 'err',
   broken: 'err',
@@ -62,30 +47,6 @@ export const RUN_STATUS = {
   window_closed: 'warn',
   cancelled: 'barred',
 } as const
-
-/** The schedules that need somebody come first, then those that are due next, and paused ones last. */
-export function worstFirst(schedules: readonly Schedule[]): Schedule[] {
-  const key = (each: Schedule) => RANK[standingOf(each)]
-  return [...schedules].sort(
-    (one, other) =>
-      key(one) - key(other) ||
-      dueOf(one) - dueOf(other) ||
-      one.name.localeCompare(other.name) ||
-      (one.id < other.id ? -1 : 1),
-  )
-}
-
-/** The next time, in ms since 1970; infinite where there is none. */
-function dueOf({ enabled, next: [first] }: Schedule): number {
-  return enabled && first !== undefined ? Date.parse(first) : Number.POSITIVE_INFINITY
-}
-
-/** The schedule that is due next; undefined if none is. */
-export function nextOf(schedules: readonly Schedule[]): { schedule: Schedule; at: number } | undefined {
-  const [first] = [...schedules].sort((one, other) => dueOf(one) - dueOf(other))
-  const at = first ? dueOf(first) : Number.POSITIVE_INFINITY
-  return first && Number.isFinite(at) ? { schedule: first, at } : undefined
-}
 
 /** The end of a target in a run; `waiting` before it is known. */
 export type Fate =

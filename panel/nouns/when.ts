@@ -1,3 +1,5 @@
+import { formatDate, timeOfDay } from './format.ts'
+
 /** The words for times that are near, in one language. */
 export interface WhenWords {
   yesterday(time: string): string
@@ -15,13 +17,15 @@ const DAY_MS = 86_400_000
  * since 1970.
  */
 export function whenSaid(at: number, now: number, say: WhenWords, language: string): string {
-  const time = format(at, language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+  const time = timeOfDay(at, language)
   const days = daysBetween(now, at)
   const isNight = new Date(at).getHours() < MORNING
-  if (days === 0) return isNight && at > now && new Date(now).getHours() < MORNING ? say.tonight(time) : say.today(time)
-  if (days === 1) return isNight ? say.tonight(time) : say.tomorrow(time)
+  // After midnight, tonight is this night and not the next one.
+  const isNightNow = new Date(now).getHours() < MORNING
+  if (days === 0) return isNight && at > now && isNightNow ? say.tonight(time) : say.today(time)
+  if (days === 1) return isNight && !isNightNow ? say.tonight(time) : say.tomorrow(time)
   if (days === -1) return say.yesterday(time)
-  if (days > 0 && days < 7) return `${format(at, language, { weekday: 'short' })} ${time}`
+  if (days > 0 && days < 7) return `${formatDate(at, language, { weekday: 'short' })} ${time}`
   return `${dateSaid(at, now, language)} ${time}`
 }
 
@@ -29,7 +33,7 @@ export function whenSaid(at: number, now: number, say: WhenWords, language: stri
 export function dateSaid(at: number, now: number, language: string): string {
   const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear()
   const year = isThisYear ? {} : ({ year: 'numeric' } as const)
-  return format(at, language, { weekday: 'short', day: 'numeric', month: 'short', ...year })
+  return formatDate(at, language, { weekday: 'short', day: 'numeric', month: 'short', ...year })
 }
 
 /** The number of midnights between two times. */
@@ -41,16 +45,6 @@ function midnight(at: number): number {
   const day = new Date(at)
   day.setHours(0, 0, 0, 0)
   return day.getTime()
-}
-
-/** A page shows hundreds of times, and a formatter takes longer to make than to use. */
-const FORMATS = new Map<string, Intl.DateTimeFormat>()
-
-function format(at: number, language: string, options: Intl.DateTimeFormatOptions): string {
-  const key = `${language} ${JSON.stringify(options)}`
-  const known = FORMATS.get(key) ?? new Intl.DateTimeFormat(language, options)
-  FORMATS.set(key, known)
-  return known.format(at)
 }
 
 /** The time zone of the reader's machine. */
@@ -66,7 +60,7 @@ export function isOtherZone(zone: string, now: number): boolean {
     for (let month = 0; month < 12; month += 1) {
       const at = now + month * 30 * DAY_MS
       const options = { dateStyle: 'short', timeStyle: 'short' } as const
-      if (format(at, 'en', options) !== format(at, 'en', { ...options, timeZone: zone })) return true
+      if (formatDate(at, 'en', options) !== formatDate(at, 'en', { ...options, timeZone: zone })) return true
     }
     return false
   } catch {

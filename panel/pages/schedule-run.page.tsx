@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { clock, duration } from '../nouns/format.ts'
+import type { Upgrades } from '../nouns/night.ts'
 import { type Run, RUN_STATUS } from '../nouns/schedule.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { confirm } from '../parts/dialog.tsx'
@@ -16,9 +17,12 @@ import { useLoad } from '../wire/load.ts'
 import { isAdmin } from '../wire/panel.ts'
 import { cancelScheduleRun, readScheduleRun } from '../wire/schedules.ts'
 import { fromService, language, words } from '../words/words.ts'
+import { Night } from './schedules/night.tsx'
+import { useUpgrades } from './schedules/upgrades.ts'
 import { Waves } from './schedules/waves.tsx'
 
 const EVERY_MS = 2_000
+const NONE: Upgrades = new Map()
 
 /** The page of a run with each of its waves, live while it runs. */
 export function ScheduleRunPage() {
@@ -27,6 +31,8 @@ export function ScheduleRunPage() {
   const isOver = useSignal(false)
   const load = useLoad((signal) => readScheduleRun(id, signal), [id], isOver.value ? {} : { everyMs: EVERY_MS })
   const run = load.data.value
+  const known = useUpgrades(run)
+  const upgrades = known.data.value ?? NONE
   useEffect(() => {
     isOver.value = run !== undefined && run.state !== 'running'
   }, [run?.state])
@@ -57,7 +63,9 @@ export function ScheduleRunPage() {
         {(run) => (
           <>
             <Result of={run} />
-            {run.state !== 'missed' && <Waves of={run} />}
+            <Problem error={load.error.value === undefined ? known.error.value : undefined} retry={known.reload} />
+            {run.state !== 'missed' && <Waves of={run} upgrades={upgrades} />}
+            <Night of={run} upgrades={upgrades} />
           </>
         )}
       </Loaded>

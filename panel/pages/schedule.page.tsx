@@ -9,6 +9,7 @@ import { isAdmin } from '../wire/panel.ts'
 import { readSchedule } from '../wire/schedules.ts'
 import { words } from '../words/words.ts'
 import { ScheduleForm } from './schedule/form.tsx'
+import { History } from './schedule/history.tsx'
 
 /** A schedule: its form for administrators, what it does for everybody else. */
 export function SchedulePage() {
@@ -30,7 +31,12 @@ function StoredSchedule({ id }: { id: string }) {
         </Heading>
       )}
       <Loaded of={load} rows={10}>
-        {(schedule) => (isAdmin.value ? <ScheduleForm key={schedule.id} stored={schedule} /> : <Told of={schedule} />)}
+        {(schedule) => (
+          <>
+            {isAdmin.value ? <ScheduleForm key={schedule.id} stored={schedule} /> : <Told of={schedule} />}
+            <History of={schedule.id} name={schedule.name} />
+          </>
+        )}
       </Loaded>
     </>
   )

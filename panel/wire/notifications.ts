@@ -27,8 +27,10 @@ export function tryChannel(id: string): Promise<Tried> {
   return api('POST /api/notifications/channels/{id}/test', { params: { id } })
 }
 
+const NOTICES_AT_ONCE = 30
+
 /** A part of the notices, newest first, with their texts in the reader's language. `before` is the id of the last one that is there. */
-export function readNotices(limit: number, before: number | undefined, signal?: AbortSignal) {
-  const query = { limit, language: language(), ...(before !== undefined && { before }) }
+export function readNotices(before: number | undefined, signal?: AbortSignal) {
+  const query = { limit: NOTICES_AT_ONCE, language: language(), ...(before !== undefined && { before }) }
   return api('GET /api/notifications/notices', { query, signal })
 }

@@ -52,7 +52,8 @@ test('a notice is about its worst event, and about a target where all of its eve
   expect(worstOf([])).toBeUndefined()
   expect(targetOf(events)).toBeNull()
   expect(targetOf(events.slice(0, 1))).toBe('lxc:101')
-  expect(targetOf([{ target: null }, { target: 'host' }])).toBeNull()
+  expect(targetOf([{ target: null }, { target: 'host' }])).toBe('host')
+  expect(targetOf([{ target: null }])).toBeNull()
 })
 
 test('a channel gets what it chose: by event, by target, by severity', () => {

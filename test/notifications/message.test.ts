@@ -17,6 +17,8 @@ const UPGRADED: Details<'upgrade_done'> = {
   reason: null,
   worse: 0,
   regressions: [],
+  packages: null,
+  security: null,
 }
 const BROKEN = ['Le service nginx.service est en échec.', 'Le port tcp 443 n’écoute plus (nginx).']
 const UPDATES = { name: 'web', upgrades: 12, security: 3, news: 2, packages: ['openssl', 'curl'] }
@@ -34,6 +36,7 @@ const EXAMPLES: { [name in EventName]: Details<name> } = {
   schedule_missed: {
     schedule: 's1',
     name: 'Nuit',
+    timezone: 'UTC',
     run: 'r1',
     due_at: '2026-03-01T02:30:00.000Z',
     count: 3,
@@ -42,11 +45,13 @@ const EXAMPLES: { [name in EventName]: Details<name> } = {
   schedule_stopped: {
     schedule: 's1',
     name: 'Nuit',
+    timezone: 'UTC',
     run: 'r1',
     wave: 1,
     waves: 3,
     reason: 'regressed',
     targets: ['lxc:101'],
+    happened: [],
   },
   check_failed: { name: 'web', message: null },
   host_unreachable: { name: '', message: 'Erreur SSH : pas de réponse de pve:22 en 10 s' },
@@ -118,7 +123,8 @@ test.each(EVENT_NAMES)('%s has the same facts in both languages, and no French i
   expect(other).toMatchObject({ link: one.link, severity: SEVERITIES[name], event: name })
   expect(other.text).not.toMatch(/[àâçéèêëîïôùûœ«»]|\b(le|la|les|une|des|est|pas|dans|avec|pour)\b/i)
   const numbers = (text: string) => text.match(/\d[\d.,:]*/g)
-  expect(numbers(`${other.title}\n${other.text}`)).toEqual(numbers(`${one.title}\n${one.text}`))
+  const french = numbers(`${one.title}\n${one.text}`)?.map((number) => number.replace(/^(\d+),(\d+)$/, '$1.$2'))
+  expect(numbers(`${other.title}\n${other.text}`)).toEqual(french)
   expect(one.text.length).toBeLessThan(500)
 })
 
@@ -129,7 +135,7 @@ test('every event has a place in the order of a message, and a critical one come
 })
 
 test('the events of one run are one message: the worst first, the others counted, the link to the worst', () => {
-  const schedule = { run: 'r1', name: 'Nuit' }
+  const schedule = { run: 'r1', name: 'Nuit', timezone: 'UTC' }
   const done = Array.from({ length: 12 }, (_, n) =>
     event(
       'upgrade_done',
@@ -286,5 +292,61 @@ test('a sentence that only a message translates is one of the service', () => {
   const missing = own.filter((french) => !texts.some((text) => text.replaceAll(/\{\w+\}/g, '{}').includes(french)))
 
   expect(own.length).toBeGreaterThan(3)
-  expect(missing).toEqual(['{} Mo', '{} Go'])
+  expect(missing).toEqual([])
+})
+
+test('security updates alone are called so, and a number in English has a point', () => {
+  const only = event('security_updates_available', { ...UPDATES, upgrades: 3 })
+
+  expect(composeMessage([only], EN).title).toBe('web (lxc:101): 3 security updates')
+  expect(composeMessage([only], FR).title).toBe('web (lxc:101) : 3 mises à jour de sécurité')
+  expect(composeMessage([event('disk_low')], EN).text).toContain('the upgrade needs 1.2 GB, and 90.5 MB are left.')
+})
+
+test.each([
+  [12, 3, '12 paquets, dont 3 de sécurité.', '12 packages, 3 of them security.'],
+  [12, 0, '12 paquets.', '12 packages.'],
+  [1, 1, '1 mise à jour de sécurité.', '1 security update.'],
+])('a done upgrade of %i packages and %i for security tells both', (packages, security, french, said) => {
+  const done = event('upgrade_done', { ...UPGRADED, packages, security })
+
+  expect(composeMessage([done], FR).text.split('\n')[0]).toBe(french)
+  expect(composeMessage([done], EN).text.split('\n')[0]).toBe(said)
+})
+
+test('a schedule that stopped names its containers, and what happened to each', () => {
+  const happened = [
+    { target: 'lxc:101', name: 'web', outcome: 'failed', reason: 'Le plan a échoué : E: x' },
+    { target: 'lxc:102', name: '', outcome: 'rolled_back', reason: null },
+  ]
+  const targets = ['lxc:101', 'lxc:102', 'tag:db']
+  const stopped = event('schedule_stopped', { ...EXAMPLES.schedule_stopped, reason: 'failed', targets, happened })
+
+  expect(composeMessage([stopped], FR).text.split('\n').slice(0, 3)).toEqual([
+    'Une mise à jour a échoué : tag:db.',
+    'web (lxc:101) : la mise à jour a échoué (Le plan a échoué : E: x)',
+    'lxc:102 : revenu à l’état d’avant la mise à jour',
+  ])
+  expect(composeMessage([stopped], EN).text).toContain('lxc:102: rolled back to before the upgrade\n')
+})
+
+test('the times of a schedule are those of its zone, which is named, and an unknown zone is UTC', () => {
+  const missed = (timezone: string) => event('schedule_missed', { ...EXAMPLES.schedule_missed, timezone })
+
+  expect(composeMessage([missed('Europe/Paris')], FR).text).toMatch(
+    /La dernière était prévue le 2026-03-01 03:30 \(Europe\/Paris\)\.[\s\S]*\(2026-03-01 03:31 \(Europe\/Paris\)\)$/,
+  )
+  expect(composeMessage([missed('Not/A_Zone')], EN).text).toContain('was due at 2026-03-01 02:30 UTC.')
+  const schedule = { run: 'r1', name: 'Nuit', timezone: 'Asia/Tokyo' }
+  expect(composeMessage([event('upgrade_done', { ...UPGRADED, by: null, schedule })], EN).text).toContain(
+    '(2026-03-01 11:31 (Asia/Tokyo))',
+  )
+})
+
+test('the host is named by its name where that is known', () => {
+  const told = (name: EventName) => composeMessage([event(name)], { ...EN, host: 'pve1.example' }).title
+
+  expect(told('reboot_required')).toBe('pve1.example: reboot required')
+  expect(told('host_unreachable')).toBe('pve1.example: cannot be reached')
+  expect(told('regressed')).toBe('web (lxc:101): 2 things broken after the upgrade')
 })

@@ -474,7 +474,8 @@ test('only a channel that asks for it gets the end of a failed job’s output', 
         code: 100,
         worse: 0,
         regressions: [],
-
+        packages: null,
+        security: null,
         schedule: null,
       },
     }),
@@ -554,4 +555,34 @@ test('old notices go in pieces: those of more than a month, and beyond ten thous
   expect(first).toBeGreaterThanOrEqual(10_171 - 200)
   expect(await count()).toBe(10_001)
   expect(await rows(app.db, 'SELECT id FROM notices WHERE id = 1')).toEqual([{ id: 1 }])
+})
+
+test('a clock that is a month ahead removes nothing at once, and a steady one removes what is old', async () => {
+  const app = await notifyApp()
+  const receiver = await httpReceiver()
+  await app.add(app.webhook(receiver))
+  await app.happen({})
+  await app.tick()
+  const { secrets, log } = app.services
+  const month = 31 * 86_400_000
+  let [ahead, passed] = [0, 0]
+  const clock = () => new Date(app.services.clock().getTime() + ahead + passed)
+  const elapsed = () => passed
+  const notifier = createNotifier({ db: app.db, secrets, clock, log, publicUrl: undefined, elapsed, onDemand: true })
+  onTestFinished(() => notifier.stop())
+  const left = async () => (await rows(app.db, 'SELECT id FROM notices')).length
+  const later = async (ms: number) => {
+    passed += ms
+    await notifier.tick()
+    return left()
+  }
+
+  expect(await later(0)).toBe(1)
+  ahead = month
+  expect(await later(3_600_000)).toBe(1)
+  ahead = 0
+  expect(await later(86_300_000)).toBe(1)
+
+  // From here on the clock goes steadily, and a month passes.
+  expect(await later(month)).toBe(0)
 })

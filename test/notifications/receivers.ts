@@ -14,7 +14,14 @@ export interface Received {
   body: string
 }
 
-/** Answers a request. By default 200 with a few words. */
+/** The answer of a service that has taken a message, as ntfy, Gotify and Matrix give it in one. */
+export const TAKEN = '{"id":"hwQ2YpKdmg","event_id":"$YUwRidLecu"}'
+
+/** Whether a request is one for a service whose answer has to prove that it took the message. */
+const wantsProof = ({ method, headers, body }: Received) =>
+  method === 'PUT' || 'x-gotify-key' in headers || body.includes('"topic":')
+
+/** Answers a request. By default 200 with a few words, or with what the service answers that is asked for. */
 export type Answer = (response: ServerResponse, received: Received) => void
 
 export interface HttpReceiver {
@@ -42,7 +49,7 @@ export function httpReceiver(answer?: Answer, { secure = false } = {}): Promise<
     const receiver: HttpReceiver = {
       url: `${secure ? 'https' : 'http'}://127.0.0.1:${portOf(server)}`,
       received: [],
-      answer: answer ?? ((response) => response.end('taken')),
+      answer: answer ?? ((response, received) => response.end(wantsProof(received) ? TAKEN : 'taken')),
       close: () => closeServer(server),
     }
     return receiver
@@ -73,6 +80,8 @@ export interface MailOptions {
   starttls?: boolean
   /** Speaks TLS from the start. */
   tls?: boolean
+  /** The certificate for TLS; by default a self-signed one. */
+  certificate?: { cert: string; key: string }
   auth?: { user: string; password: string }
   /** Recipients that are refused. */
   refuses?: readonly string[]
@@ -85,7 +94,7 @@ export interface MailOptions {
 /** A server of SMTP on the loopback, with as much of RFC 5321 as a client uses. It is closed at the end of the test. */
 export function mailServer(options: MailOptions = {}): Promise<MailServer> {
   const open = async (): Promise<MailServer> => {
-    const context = createSecureContext(selfSigned('127.0.0.1'))
+    const context = createSecureContext(options.certificate ?? selfSigned('127.0.0.1'))
     const sockets = new Set<Socket>()
     const server = createTcpServer((socket) => {
       sockets.add(socket)

@@ -1,11 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { ChannelKind, OpenChannel } from '../../notifications/channel.ts'
+import type { ChannelKind } from '../../notifications/channel.ts'
+import type { OpenChannel } from '../../notifications/channel-secrets.ts'
 import { sendByHttp } from '../../notifications/http-sender.ts'
 import { sendMail } from '../../notifications/mail-sender.ts'
 import type { Outgoing } from '../../notifications/outgoing.ts'
 import { freePort } from '../free-port.ts'
-import { type Answer, httpReceiver, type MailOptions, mailServer } from './receivers.ts'
+import { type Answer, httpReceiver, type MailOptions, mailServer, TAKEN } from './receivers.ts'
 
 const SECRET = 'tk_s3cr3t/with+signs'
 const never = new AbortController().signal
@@ -43,7 +44,7 @@ test('ntfy gets JSON at the root of its server, with the token in a header', asy
 
   const taken = await send(channel('ntfy', { url: `${receiver.url}/push/`, topic: 'ops-panel' }, { token: SECRET }))
 
-  expect(taken).toEqual({ status: 200, answer: 'taken', refused: null })
+  expect(taken).toEqual({ status: 200, answer: TAKEN, refused: null })
   expect(receiver.received).toHaveLength(1)
   const [{ method, path, headers, body } = Object()] = receiver.received
   expect([method, path, headers.authorization]).toEqual(['POST', '/push/', `Bearer ${SECRET}`])
@@ -257,7 +258,10 @@ test('of an endless answer the beginning is read, and its status counts', async 
     more()
   })
 
-  const { status, answer } = await send(channel('gotify', { url: receiver.url }, { token: SECRET }))
+  await expect(send(channel('gotify', { url: receiver.url }, { token: SECRET }))).rejects.toThrow(
+    'comme un serveur gotify',
+  )
+  const { status, answer } = await send(channel('webhook', { url: receiver.url }, { secret: SECRET }))
 
   expect(status).toBe(200)
   expect(answer).toBe(`${'y'.repeat(499)}…`)
@@ -268,7 +272,9 @@ test('a certificate of its own is refused before anything is sent, unless the ch
   const receiver = await httpReceiver(undefined, { secure: true })
   const strict = channel('gotify', { url: receiver.url }, { token: SECRET })
 
-  await expect(send(strict)).rejects.toThrow(/ne répond pas \(\w*SELF_SIGNED\w*\)/)
+  await expect(send(strict)).rejects.toThrow(
+    `Le certificat de ${receiver.url} est auto-signé, et le canal ne l’accepte pas.`,
+  )
   expect(receiver.received).toEqual([])
   await send({ ...strict, plain: { ...strict.plain, allow_self_signed: true } })
   expect(receiver.received).toHaveLength(1)

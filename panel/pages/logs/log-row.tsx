@@ -1,4 +1,4 @@
-import { full, instant } from '../../nouns/format.ts'
+import { full, instant, localeOf } from '../../nouns/format.ts'
 import type { LogLevel, LogLine } from '../../nouns/log-line.ts'
 import { Status, type StatusKind } from '../../parts/status.tsx'
 import { now } from '../../parts/time.tsx'
@@ -42,7 +42,8 @@ export function LogRow({ line, only }: { line: LogLine; only(id: string): void }
 /** Includes the day unless it is today. */
 function timeOfDay(at: number): string {
   const isToday = new Date(at).toDateString() === new Date(now.value).toDateString()
-  return new Intl.DateTimeFormat(language(), { ...(!isToday && { dateStyle: 'short' }), timeStyle: 'medium' }).format(
-    at,
-  )
+  return new Intl.DateTimeFormat(localeOf(language()), {
+    ...(!isToday && { dateStyle: 'short' }),
+    timeStyle: 'medium',
+  }).format(at)
 }

@@ -1,7 +1,15 @@
 import { useSignal } from '@preact/signals'
 import { X } from 'lucide'
 import { ApiError } from '../../../client/index.ts'
-import { CHANNEL_STATUS, type Channel, isWhole, leastOf, standingOf, toldEvents } from '../../nouns/notification.ts'
+import {
+  CHANNEL_STATUS,
+  type Channel,
+  isWhole,
+  leastOf,
+  type Sending,
+  standingOf,
+  toldEvents,
+} from '../../nouns/notification.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { confirm } from '../../parts/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -14,10 +22,11 @@ import { toast } from '../../parts/toast.tsx'
 import { changeChannel, removeChannel, type Tried, tryChannel } from '../../wire/notifications.ts'
 import { fromService } from '../../words/words.ts'
 import { KIND_ICONS } from './kind-icons.ts'
-import { notificationWords } from './words.ts'
+import { nextSaid, notificationWords } from './words.ts'
 
 interface ChannelRowProps {
   of: Channel
+  sending: Sending
   edit(): void
   /** Called after a change. */
   changed(): Promise<void>
@@ -27,10 +36,10 @@ interface ChannelRowProps {
 const NAMED = 3
 
 /** A channel: what it gets, how its last delivery went, and a test. */
-export function ChannelRow({ of, edit, changed }: ChannelRowProps) {
+export function ChannelRow({ of, sending, edit, changed }: ChannelRowProps) {
   const say = notificationWords()
   const { id, name, kind, enabled, last } = of
-  const standing = standingOf(of)
+  const standing = standingOf(of, sending)
   const tried = useSignal<Tried | undefined>(undefined)
   const test = useAct(async () => {
     tried.value = undefined
@@ -69,6 +78,7 @@ export function ChannelRow({ of, edit, changed }: ChannelRowProps) {
           {last ? <Ago at={last.at} /> : say.never}
           {last && !last.ok && last.error !== null && <span class="anywhere"> · {fromService(last.error)}</span>}
         </p>
+        {enabled && <Pending of={sending} isBad={!/^(delivered|unused)$/.test(standing)} />}
       </div>
       <div class="deeds">
         <Action act={test} class="small" label={say.testOf(name)}>
@@ -97,6 +107,17 @@ export function ChannelRow({ of, edit, changed }: ChannelRowProps) {
       />
     </li>
   )
+}
+
+/** Says whether messages wait for this channel, and whether some never arrived. */
+function Pending({ of: { isWaiting, nextAt, isGivenUp }, isBad }: { of: Sending; isBad: boolean }) {
+  const say = notificationWords()
+  const parts = [
+    ...(isWaiting ? [say.waiting] : []),
+    ...(nextAt === undefined ? [] : [nextSaid(nextAt)]),
+    ...(isGivenUp ? [say.lost] : []),
+  ]
+  return parts.length === 0 ? null : <p class={isBad ? 'small warn-text' : 'small dim'}>{parts.join(' · ')}</p>
 }
 
 /** The kind, targets, events and quiet hours of a channel in one line. */

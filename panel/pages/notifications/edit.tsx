@@ -1,19 +1,20 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { changesOf, bodyOf, type ChannelDraft, channelDraft, KINDS, newChannel } from '../../nouns/channel-form.ts'
-import { fieldErrors } from '../../nouns/failure.ts'
 import { type Channel, eventsOf, type Kind } from '../../nouns/notification.ts'
 import { ownZone } from '../../nouns/when.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { CloseButton, Dialog } from '../../parts/dialog.tsx'
+import { EDIT_DIALOG } from '../../parts/edit-dialog.ts'
 import { focusWrong } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { useRefused } from '../../parts/refused.ts'
 import { Entry } from '../../parts/schedules/entry.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { changeChannel, createChannel } from '../../wire/notifications.ts'
-import { fromService, language, words } from '../../words/words.ts'
+import { language, words } from '../../words/words.ts'
 import { Fields } from './fields.tsx'
 import { KIND_ICONS } from './kind-icons.ts'
 import { Quiet } from './quiet.tsx'
@@ -38,7 +39,7 @@ export function EditChannel({ stored, saved, close }: EditChannelProps) {
       ? say.create
       : say.edition.newTitle(say.kinds[kind.value])
   return (
-    <Dialog title={title} onClose={close} class="edit-channel">
+    <Dialog title={title} onClose={close} class={`${EDIT_DIALOG} edit-channel`}>
       <CloseButton close={close} />
       {kind.value === undefined ? (
         <Kinds choose={(next) => (kind.value = next)} />
@@ -77,6 +78,7 @@ function ChannelForm({ kind, stored, saved, close }: EditChannelProps & { kind: 
   const draft = useSignal<ChannelDraft>(stored ? channelDraft(stored, ownZone()) : begun(kind))
   const set = (part: Partial<ChannelDraft>) => (draft.value = { ...draft.peek(), ...part })
   const save = useAct(async () => {
+    noteSent()
     try {
       if (stored) {
         const changes = changesOf(draft.peek(), stored)
@@ -96,9 +98,7 @@ function ChannelForm({ kind, stored, saved, close }: EditChannelProps & { kind: 
     close()
     await saved()
   })
-  const wrong = Object.fromEntries(
-    Object.entries(fieldErrors(save.error.value)).map(([field, message]) => [field, fromService(message)]),
-  )
+  const { wrong, error, noteSent } = useRefused(save.error.value, bodyOf(draft.value))
   const { name, events, targets, language: tongue, output } = draft.value
   return (
     <form
@@ -135,7 +135,7 @@ function ChannelForm({ kind, stored, saved, close }: EditChannelProps & { kind: 
           <span class="hint dim">{say.outputHint}</span>
         </span>
       </label>
-      <Problem error={save.error.value} />
+      <Problem error={error} />
       <div class="buttons">
         <button type="button" class="button" onClick={close}>
           {words().shell.cancel}

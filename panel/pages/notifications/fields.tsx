@@ -87,7 +87,9 @@ function OneField({ field, draft: { kind, fields }, put, isStored, isNew, error 
   }
   const label = labelOf(field, kind)
   const secretHint = isSecret(field) && !isNew ? (isStored ? say.secretSet : say.secretUnset) : undefined
-  const hint = [field in say.fieldHints ? hintOf(field) : undefined, secretHint].filter(Boolean).join(' ')
+  // The service never gives the parts of an address back that may be tokens.
+  const cutHint = field === 'url' && value.includes('…') ? say.addressCut : undefined
+  const hint = [field in say.fieldHints ? hintOf(field) : undefined, secretHint, cutHint].filter(Boolean).join(' ')
   return (
     <Entry
       name={field}

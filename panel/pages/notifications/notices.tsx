@@ -8,28 +8,37 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { useLoad } from '../../wire/load.ts'
+import type { Load } from '../../wire/load.ts'
 import { readNotices } from '../../wire/notifications.ts'
-import { fromService, language } from '../../words/words.ts'
-import { notificationWords } from './words.ts'
+import { fromService } from '../../words/words.ts'
+import { nextSaid, notificationWords } from './words.ts'
 
-const PAGE = 30
-const EVERY_MS = 10_000
+interface Page {
+  notices: readonly Notice[]
+  /** The `before` of the following ones. */
+  next: number | null
+}
+
 /** The order in which a row tells what became of a notice. */
 const STATES = ['given_up', 'waiting', 'quiet', 'delivered'] as const
 
+interface NoticesProps {
+  /** The newest ones. */
+  load: Load<Page>
+  channels: readonly Channel[]
+}
+
 /** The notices that were sent, newest first; older ones load on demand. */
-export function Notices({ channels }: { channels: readonly Channel[] }) {
+export function Notices({ load, channels }: NoticesProps) {
   const say = notificationWords()
-  const older = useSignal<{ notices: readonly Notice[]; next: number | null } | undefined>(undefined)
-  const load = useLoad((signal) => readNotices(PAGE, undefined, signal), [language()], { everyMs: EVERY_MS })
+  const older = useSignal<Page | undefined>(undefined)
   const newest = load.data.value?.notices ?? []
   const least = newest.at(-1)?.id ?? 0
   const all = [...newest, ...(older.value?.notices ?? []).filter(({ id }) => id < least)]
   const next = older.value ? older.value.next : (load.data.value?.next ?? null)
   const more = useAct(async () => {
     if (next === null) return
-    const found = await readNotices(PAGE, next)
+    const found = await readNotices(next)
     // The notices that are here now stay below the first page as new ones come.
     older.value = { notices: [...all, ...found.notices], next: found.next }
   })
@@ -127,27 +136,30 @@ function Deliveries({ of: deliveries, channels }: { of: readonly Delivery[]; cha
   const say = notificationWords()
   return (
     <ul class="deliveries">
-      {deliveries.map(({ channel_id: channel, state, attempts, last_error: error, delivered_at: at }) => (
-        <li key={channel}>
-          <Status is={DELIVERY_STATUS[state]}>{say.deliveries[state]}</Status>
-          <span class="grow">
-            <span class="anywhere">{channelName(channel, channels)}</span>
-            <span class="dim small">
-              {' '}
-              · {say.attempts(attempts)}
-              {at !== null && (
-                <>
-                  {' '}
-                  · <Ago at={at} />
-                </>
+      {deliveries.map(
+        ({ channel_id: channel, state, attempts, last_error: error, delivered_at: at, next_at: next }) => (
+          <li key={channel}>
+            <Status is={DELIVERY_STATUS[state]}>{say.deliveries[state]}</Status>
+            <span class="grow">
+              <span class="anywhere">{channelName(channel, channels)}</span>
+              <span class="dim small">
+                {' '}
+                · {say.attempts(attempts)}
+                {at !== null && (
+                  <>
+                    {' '}
+                    · <Ago at={at} />
+                  </>
+                )}
+                {next !== null && ` · ${nextSaid(next, state)}`}
+              </span>
+              {error !== null && state !== 'delivered' && (
+                <span class="dim small anywhere reason">{fromService(error)}</span>
               )}
             </span>
-            {error !== null && state !== 'delivered' && (
-              <span class="dim small anywhere reason">{fromService(error)}</span>
-            )}
-          </span>
-        </li>
-      ))}
+          </li>
+        ),
+      )}
     </ul>
   )
 }

@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { fieldErrors } from '../../nouns/failure.ts'
 import type { Schedule } from '../../nouns/schedule.ts'
 import {
   changesIn,
@@ -18,12 +17,13 @@ import { confirm } from '../../parts/dialog.tsx'
 import { focusWrong } from '../../parts/field.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { useRefused } from '../../parts/refused.ts'
 import { withProof } from '../../parts/schedules/proof.ts'
 import { scheduleWords } from '../../parts/schedules/words.ts'
 import { toast } from '../../parts/toast.tsx'
 import { go, guardLeaving } from '../../router.ts'
 import { changeSchedule, createSchedule, removeSchedule } from '../../wire/schedules.ts'
-import { fromService, words } from '../../words/words.ts'
+import { words } from '../../words/words.ts'
 import { Entry } from '../../parts/schedules/entry.tsx'
 import { Limits } from './limits.tsx'
 import { Preview, usePreview } from './preview.tsx'
@@ -56,6 +56,7 @@ export function ScheduleForm({ stored }: { stored: Schedule | undefined }) {
     go('/schedules')
   }
   const save = useAct(async () => {
+    noteSent()
     try {
       const done = await store(stored, settingsIn(draft.peek()), draft.peek(), ping.peek())
       if (!done) return
@@ -74,7 +75,7 @@ export function ScheduleForm({ stored }: { stored: Schedule | undefined }) {
     toast(scheduleWords().removed(stored.name))
     leave()
   })
-  const wrong = translated(fieldErrors(save.error.value))
+  const { wrong, error, noteSent } = useRefused(save.error.value, { ...typed, ping_url: ping.value })
   return (
     <div class="answer-page">
       <Heading
@@ -133,7 +134,7 @@ export function ScheduleForm({ stored }: { stored: Schedule | undefined }) {
           <Limits draft={draft.value} set={set} wrong={wrong} ping={ping} isPinged={stored?.ping_url_set ?? false} />
         </div>
         <Preview settings={typed} next={preview.next} wrong={preview.wrong}>
-          <Problem error={save.error.value} />
+          <Problem error={error} />
           <div class="buttons">
             <a class="button" href="/schedules">
               {words().shell.cancel}
@@ -150,10 +151,6 @@ export function ScheduleForm({ stored }: { stored: Schedule | undefined }) {
 
 function isChange(ping: PingChange): ping is string | null {
   return ping !== undefined && ping !== ''
-}
-
-function translated(wrong: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(wrong).map(([field, message]) => [field, fromService(message)]))
 }
 
 /** Stores it. A schedule that may restart the host needs the user's own password; false when they decline. */

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { fieldErrors } from '../../nouns/failure.ts'
+import { timeOfDay } from '../../nouns/format.ts'
 import { outOfReach, type Settings } from '../../nouns/schedule-form.ts'
 import { dateSaid, isOtherZone, ownZone } from '../../nouns/when.ts'
 import { Problem } from '../../parts/problem.tsx'
@@ -89,6 +90,5 @@ export function Preview({ settings, next, wrong, children }: PreviewProps) {
 /** The day and the time, in the reader's time zone. */
 function timeSaid(at: string): string {
   const ms = Date.parse(at)
-  const time = new Intl.DateTimeFormat(language(), { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(ms)
-  return `${dateSaid(ms, now.value, language())}, ${time}`
+  return `${dateSaid(ms, now.value, language())}, ${timeOfDay(ms, language())}`
 }

@@ -11,6 +11,7 @@ import {
 } from '../../nouns/schedule-form.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { scheduleWords, waveTargetName } from '../../parts/schedules/words.ts'
+import { checks } from '../../wire/checks.ts'
 import { containers } from '../../wire/containers.ts'
 import { readTargets, targets } from '../../wire/packages.ts'
 
@@ -113,6 +114,7 @@ function Wave({ waves, n, change, set, wrong }: WaveProps) {
               <span class="cut" title={waveTargetName(target)}>
                 {waveTargetName(target)}
               </span>
+              <Mark of={target} />
               <button
                 type="button"
                 aria-label={say.take(waveTargetName(target), n + 1)}
@@ -123,6 +125,14 @@ function Wave({ waves, n, change, set, wrong }: WaveProps) {
             </li>
           ))}
         </ul>
+        {STILL.map(
+          (still) =>
+            all.some((target) => stillOf(target) === still) && (
+              <p key={still} class="dim small">
+                {say.stillNotes[still]}
+              </p>
+            ),
+        )}
         {all.length === 0 && !wrongTargets && <p class="dim small">{say.noTargets}</p>}
         {wave.targets !== 'rest' && (
           <Add
@@ -155,6 +165,28 @@ function Wave({ waves, n, change, set, wrong }: WaveProps) {
       </div>
     </li>
   )
+}
+
+const STILL = ['stopped', 'template'] as const
+
+/** Why a container cannot be worked on, as far as the last check knows. */
+function stillOf(target: string): (typeof STILL)[number] | undefined {
+  const check = checks.value?.find((each) => each.target === target)
+  if (check?.state !== 'stopped') return undefined
+  return check.findings.some(({ code }) => code === 'container_template') ? 'template' : 'stopped'
+}
+
+/** The mark of a chip, which stays whole beside a long name. */
+function Mark({ of: target }: { of: string }) {
+  const still = stillOf(target)
+  return still === undefined ? null : <span class="still">{scheduleWords().edition.still[still]}</span>
+}
+
+/** The name of a target, with what keeps a run from it. */
+function markedName(target: string): string {
+  const still = stillOf(target)
+  const name = waveTargetName(target)
+  return still === undefined ? name : `${name} (${scheduleWords().edition.still[still]})`
 }
 
 interface MoveProps {
@@ -217,7 +249,7 @@ function Add({ waves, n, isWrong, add }: AddProps) {
             <optgroup key={group} label={group}>
               {some.map((target) => (
                 <option key={target} value={target}>
-                  {waveTargetName(target)}
+                  {markedName(target)}
                 </option>
               ))}
             </optgroup>

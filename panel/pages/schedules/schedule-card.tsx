@@ -30,14 +30,14 @@ export function ScheduleCard({ of, changed }: ScheduleCardProps) {
   return (
     <li class={enabled ? 'schedule' : 'schedule off'}>
       <div class="top">
-        <div class="grow">
-          <h2>
-            <a href={`/schedules/${id}`} class="cut-two" title={name}>
-              {name}
-            </a>
-            <Status is={STANDING_STATUS[standing]}>{say.standings[standing]}</Status>
-          </h2>
-          <p class="dim does">{settingsSaid(of)}</p>
+        <h2>
+          <a href={`/schedules/${id}`} class="cut-two" title={name}>
+            {name}
+          </a>
+          <Status is={STANDING_STATUS[standing]}>{say.standings[standing]}</Status>
+        </h2>
+        <div class="does">
+          <p class="dim">{settingsSaid(of)}</p>
           {reason !== null && <p class="warn-text">{say.pausedBecause(fromService(reason))}</p>}
           {last && last.ping_error !== null && (
             <p class="warn-text anywhere">{say.run.pingFailed(fromService(last.ping_error))}</p>
@@ -51,7 +51,7 @@ export function ScheduleCard({ of, changed }: ScheduleCardProps) {
       <Problem error={deeds.run.error.value ?? deeds.toggle.error.value ?? deeds.remove.error.value} />
       <WaveLine of={of} />
       <div class="foot">
-        <Strip name={name} runs={recent} last={last ? tallySaid(last.waves) : ''} />
+        <Strip id={id} name={name} runs={recent} last={last ? tallySaid(last.waves) : ''} />
         <p class="next small">
           <span class="dim">{next.length > 0 ? say.nextTimes : say.notPlanned}</span>
           {next.map((at, n) => (

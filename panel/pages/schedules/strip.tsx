@@ -7,6 +7,7 @@ import { go } from '../../router.ts'
 import { language } from '../../words/words.ts'
 
 interface StripProps {
+  id: string
   name: string
   runs: Schedule['recent']
   /** The result of the last run, said beside its date. */
@@ -17,7 +18,7 @@ interface StripProps {
  * The last runs, oldest first: one stop for the keyboard, in which arrows, Home and End walk. The sentence below follows, and leads to the
  * run.
  */
-export function Strip({ name, runs, last }: StripProps) {
+export function Strip({ id, name, runs, last }: StripProps) {
   const say = scheduleWords()
   /** The chosen run, counted from the newest: a run that begins does not move the choice. */
   const back = useSignal(0)
@@ -66,6 +67,10 @@ export function Strip({ name, runs, last }: StripProps) {
       <p class="small">
         <a class="said" href={`/schedules/runs/${chosen.id}`}>
           {sentence(at)}
+        </a>
+        {' · '}
+        <a href={`/schedules/${id}?show=runs`} aria-label={say.run.historyOf(name)}>
+          {say.run.history}
         </a>
       </p>
     </div>

@@ -9,14 +9,16 @@ import {
   type Station,
   stationsOf,
 } from '../../nouns/schedule.ts'
+import type { Upgrades } from '../../nouns/night.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { happenedSaid } from './happened.ts'
 import { minutesSaid, scheduleWords, waveSaid, waveTargetName } from '../../parts/schedules/words.ts'
 import { Status } from '../../parts/status.tsx'
 import { now } from '../../parts/time.tsx'
-import { fromService, language } from '../../words/words.ts'
+import { language } from '../../words/words.ts'
 
 /** The waves of a run from above to below, each with its targets, then the restart of the host. */
-export function Waves({ of: run }: { of: Run }) {
+export function Waves({ of: run, upgrades }: { of: Run; upgrades: Upgrades }) {
   const say = scheduleWords()
   const stations = stationsOf(run)
   const until = pausedUntil(run)
@@ -32,6 +34,7 @@ export function Waves({ of: run }: { of: Run }) {
           isFollowed={n < run.waves.length - 1 && stations[n + 1] !== 'off'}
           until={n === next - 1 ? until : undefined}
           isCheck={run.action === 'check'}
+          upgrades={upgrades}
         />
       ))}
       {run.reboot && <Reboot of={run.reboot} />}
@@ -48,9 +51,10 @@ interface WaveProps {
   /** The end of the pause after this wave, in ms since 1970. */
   until: number | undefined
   isCheck: boolean
+  upgrades: Upgrades
 }
 
-function Wave({ of: wave, n, station, isFollowed, until, isCheck }: WaveProps) {
+function Wave({ of: wave, n, station, isFollowed, until, isCheck, upgrades }: WaveProps) {
   const say = scheduleWords()
   const { run: words } = say
   const { targets, jobs, run_id: runId, pause_minutes: pause, state } = wave
@@ -84,7 +88,7 @@ function Wave({ of: wave, n, station, isFollowed, until, isCheck }: WaveProps) {
                   : words.noTargets}
           </p>
         ) : (
-          <Targets of={wave} n={n} isCheck={isCheck} />
+          <Targets of={wave} n={n} isCheck={isCheck} upgrades={upgrades} />
         )}
         {isFollowed && pause > 0 && (
           <p class="dim small pause">
@@ -96,15 +100,19 @@ function Wave({ of: wave, n, station, isFollowed, until, isCheck }: WaveProps) {
   )
 }
 
+interface TargetsProps extends Pick<WaveProps, 'of' | 'n' | 'isCheck' | 'upgrades'> {}
+
 /** The targets of a wave, each with what became of it and the way to its job. */
-function Targets({ of: { jobs, state }, n, isCheck }: { of: RunWave; n: number; isCheck: boolean }) {
+function Targets({ of: { jobs, state }, n, isCheck, upgrades }: TargetsProps) {
   const say = scheduleWords()
   return (
     <ul class="list wave-targets" aria-label={say.wave(n + 1)}>
       {jobs.map((job) => {
-        const { target, job_id: id, reason } = job
+        const { target, job_id: id } = job
         const fate = fateOf(job)
         const name = waveTargetName(target)
+        const upgrade = id === null ? undefined : upgrades.get(id)
+        const happened = happenedSaid(job, upgrade)
         const isPlanned = fate === 'waiting' && id === null
         return (
           <li key={target}>
@@ -123,9 +131,11 @@ function Targets({ of: { jobs, state }, n, isCheck }: { of: RunWave; n: number; 
                   {name}
                 </a>
               )}
-              {reason !== null && <span class="dim small reason">{fromService(reason)}</span>}
+              {happened !== '' && <span class="dim small reason">{happened}</span>}
             </span>
-            <Status is={isPlanned ? 'unknown' : FATE_STATUS[fate]}>
+            <Status
+              is={isPlanned ? 'unknown' : fate === 'upgraded' && upgrade?.warnings.length ? 'warn' : FATE_STATUS[fate]}
+            >
               {!isPlanned ? say.fates[fate] : state === 'planning' ? say.run.planning : say.run.queued}
             </Status>
           </li>

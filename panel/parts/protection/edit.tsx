@@ -9,6 +9,7 @@ import { fromService, words } from '../../words/words.ts'
 import { Action, useAct } from '../action.tsx'
 import { Choice } from '../choice.tsx'
 import { CloseButton, Dialog } from '../dialog.tsx'
+import { EDIT_DIALOG } from '../edit-dialog.ts'
 import { Field, focusWrong } from '../field.tsx'
 import { Problem } from '../problem.tsx'
 import { targetName } from '../target-name.ts'
@@ -30,7 +31,11 @@ export function EditPolicy({ target, close }: EditPolicyProps) {
   const isDefault = target === 'default'
   if (!policy) return null
   return (
-    <Dialog title={isDefault ? say.titleDefault : say.title(targetName(target))} onClose={close} class="edit-policy">
+    <Dialog
+      title={isDefault ? say.titleDefault : say.title(targetName(target))}
+      onClose={close}
+      class={`${EDIT_DIALOG} edit-policy`}
+    >
       <CloseButton close={close} />
       <PolicyForm
         policy={policy}

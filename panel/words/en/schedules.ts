@@ -1,5 +1,6 @@
 import type { RhythmWords } from '../../nouns/cron.ts'
 import type { schedules as fr } from '../fr/schedules.ts'
+import { run } from './schedule-run.ts'
 
 const rhythm: RhythmWords = {
   minutes: (count) => (count === 1 ? 'every minute' : `every ${count} minutes`),
@@ -34,6 +35,10 @@ export const schedules: typeof fr = {
   emptyAdmin: 'An administrator can make one.',
   first: 'Make the first one',
   list: 'Schedules',
+  search: 'Search by name',
+  noMatch: 'No schedule has this name.',
+  showMore: 'Show more',
+  shown: (count, total) => `${count} of ${total} shown`,
   pauseAll: 'Pause all',
   pausing: {
     title: 'Pause all schedules?',
@@ -149,58 +154,9 @@ export const schedules: typeof fr = {
     creator_kept_out: 'its owner may not start upgrades any more',
     host_away: 'the host did not answer',
     reboot_failed: 'the restart of the host has failed',
+    internal_error: 'an error of the service itself, which its log has',
   },
-  run: {
-    title: (name, state) => `${name}: ${state.toLowerCase()}`,
-    of: (when) => `Due ${when}`,
-    byHand: (name, when) => `Started by ${name} ${when}`,
-    took: (duration) => `in ${duration}`,
-    closes: (time) => `nothing new begins after ${time}`,
-    cancelledBy: (name) => `cancelled by ${name}`,
-    missed: (count) => (count === 1 ? '1 time missed' : `${count} times missed`),
-    whyMissed: (reason) => `Nothing was done: ${reason}.`,
-    whyStopped: (reason) => `Stopped: ${reason}. The later waves have not begun.`,
-    whyClosed: 'The window closed before the end. What has not begun waits for the next time.',
-    pingFailed: (reason) => `The monitoring address could not be called: ${reason}`,
-    whyCancelled: 'What had begun went to its end, and nothing else began.',
-    stations: { done: 'done', now: 'running', fail: 'failed', ahead: 'to come', off: 'not reached' },
-    queued: 'Waiting',
-    planning: 'Plans are made',
-    pauseUntil: (time) => `Pause until ${time}`,
-    pauseOf: (duration) => `then ${duration} of waiting`,
-    noTargets: 'No targets yet.',
-    notReached: 'This wave has not begun.',
-    ahead: 'This wave waits for those before it.',
-    target: 'Target',
-    state: 'State',
-    reason: 'Detail',
-    job: 'Upgrade',
-    check: 'Check',
-    together: 'All its upgrades',
-    reboot: 'Restart of the host',
-    rebootCheck: 'The check that decides',
-    rebootJob: 'Follow the restart',
-    rebootOutcome: (outcome) =>
-      outcome === null
-        ? 'Running'
-        : outcome === 'rebooted'
-          ? 'Restarted'
-          : outcome === 'not_required'
-            ? 'Not needed'
-            : /^(not_started|skipped)$/.test(outcome)
-              ? 'Not begun'
-              : 'Failed',
-    cancel: 'Cancel this run',
-    cancelling: {
-      title: 'Cancel this run?',
-      text: 'Nothing else begins. What runs goes to its end.',
-      verb: 'Cancel the run',
-    },
-    keep: 'Let it go on',
-    cancelAsked: (name) => `${name} cancels it: what runs goes to its end.`,
-    toSchedule: 'Schedule',
-    toAll: 'All schedules',
-  },
+  run,
   edition: {
     newTitle: 'New schedule',
     save: 'Save',
@@ -235,6 +191,11 @@ export const schedules: typeof fr = {
     wave: (n) => `Wave ${n}`,
     restNote: 'every running container that no other wave names',
     hostNote: 'the host has no snapshot',
+    still: { stopped: 'stopped', template: 'template' },
+    stillNotes: {
+      stopped: 'A container that is stopped when its wave begins is left alone: it is not started for this.',
+      template: 'A template never runs: it is always left alone.',
+    },
     add: (n) => `Add a target to wave ${n}`,
     addPrompt: 'Add…',
     groups: { special: 'Together', containers: 'Containers', tags: 'Tags' },

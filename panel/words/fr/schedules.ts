@@ -1,5 +1,6 @@
 import type { RhythmWords } from '../../nouns/cron.ts'
 import type { Fate, RunState, Standing } from '../../nouns/schedule.ts'
+import { run } from './schedule-run.ts'
 
 const rhythm: RhythmWords = {
   minutes: (count) => (count === 1 ? 'chaque minute' : `toutes les ${count} minutes`),
@@ -83,6 +84,10 @@ export const schedules = {
   emptyAdmin: 'Un administrateur peut en créer une.',
   first: 'Créer la première',
   list: 'Planifications',
+  search: 'Chercher un nom',
+  noMatch: 'Aucune planification ne porte ce nom.',
+  showMore: 'Afficher la suite',
+  shown: (count: number, total: number) => `${count} affichées sur ${total}`,
   pauseAll: 'Tout suspendre',
   pausing: {
     title: 'Suspendre toutes les planifications\u202f?',
@@ -154,58 +159,9 @@ export const schedules = {
     creator_kept_out: 'son propriétaire ne peut plus lancer de mise à jour',
     host_away: 'l’hôte n’a pas répondu',
     reboot_failed: 'le redémarrage de l’hôte n’a pas abouti',
+    internal_error: 'une erreur du service lui-même, que son journal contient',
   },
-  run: {
-    title: (name: string, state: string) => `${name}\u00a0: ${state.toLowerCase()}`,
-    of: (when: string) => `Prévue ${when}`,
-    byHand: (name: string, when: string) => `Lancée par ${name} ${when}`,
-    took: (duration: string) => `en ${duration}`,
-    closes: (time: string) => `plus rien ne commence après ${time}`,
-    cancelledBy: (name: string) => `annulée par ${name}`,
-    missed: (count: number) => (count === 1 ? '1 heure manquée' : `${count} heures manquées`),
-    whyMissed: (reason: string) => `Rien n’a été fait\u00a0: ${reason}.`,
-    whyStopped: (reason: string) => `Arrêtée\u00a0: ${reason}. Les vagues suivantes n’ont pas commencé.`,
-    whyClosed: 'La plage s’est terminée avant la fin. Ce qui n’a pas commencé attend la prochaine fois.',
-    pingFailed: (reason: string) => `L’adresse de surveillance n’a pas pu être appelée\u00a0: ${reason}`,
-    whyCancelled: 'Ce qui avait commencé est allé jusqu’au bout, rien d’autre n’a commencé.',
-    stations: { done: 'faite', now: 'en cours', fail: 'en échec', ahead: 'à venir', off: 'non atteinte' },
-    queued: 'En attente',
-    planning: 'Plans en préparation',
-    pauseUntil: (time: string) => `Pause jusqu’à ${time}`,
-    pauseOf: (duration: string) => `puis ${duration} d’attente`,
-    noTargets: 'Aucune cible pour l’instant.',
-    notReached: 'Cette vague n’a pas commencé.',
-    ahead: 'Cette vague attend les précédentes.',
-    target: 'Cible',
-    state: 'État',
-    reason: 'Détail',
-    job: 'Mise à jour',
-    check: 'Vérification',
-    together: 'Toutes ses mises à jour',
-    reboot: 'Redémarrage de l’hôte',
-    rebootCheck: 'Vérification qui en décide',
-    rebootJob: 'Suivre le redémarrage',
-    rebootOutcome: (outcome: string | null): string =>
-      outcome === null
-        ? 'En cours'
-        : outcome === 'rebooted'
-          ? 'Redémarré'
-          : outcome === 'not_required'
-            ? 'Pas nécessaire'
-            : /^(not_started|skipped)$/.test(outcome)
-              ? 'Pas commencé'
-              : 'Échec',
-    cancel: 'Annuler cette exécution',
-    cancelling: {
-      title: 'Annuler cette exécution\u202f?',
-      text: 'Rien d’autre ne commence. Ce qui est en cours va jusqu’au bout.',
-      verb: 'Annuler l’exécution',
-    },
-    keep: 'Laisser continuer',
-    cancelAsked: (name: string) => `${name} l’annule\u00a0: ce qui est en cours se termine.`,
-    toSchedule: 'Planification',
-    toAll: 'Toutes les planifications',
-  },
+  run,
   edition: {
     newTitle: 'Nouvelle planification',
     save: 'Enregistrer',
@@ -240,6 +196,11 @@ export const schedules = {
     wave: (n: number) => `Vague ${n}`,
     restNote: 'tout conteneur en marche qu’aucune autre vague ne nomme',
     hostNote: 'l’hôte n’a pas d’instantané',
+    still: { stopped: 'arrêté', template: 'modèle' },
+    stillNotes: {
+      stopped: 'Un conteneur arrêté au moment de sa vague est laissé de côté\u00a0: il n’est pas démarré pour cela.',
+      template: 'Un modèle ne tourne jamais\u00a0: il est toujours laissé de côté.',
+    },
     add: (n: number) => `Ajouter une cible à la vague ${n}`,
     addPrompt: 'Ajouter…',
     groups: { special: 'Ensemble', containers: 'Conteneurs', tags: 'Étiquettes' },

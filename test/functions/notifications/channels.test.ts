@@ -279,12 +279,14 @@ test('users who are not administrators see and change no channel', async () => {
 
 test('the test of a channel returns the receiver’s own words, and is seen in the list', async () => {
   const app = await channelApp()
-  const receiver = await httpReceiver((response, { headers }) => response.end(`taken with ${headers.authorization}`))
+  const receiver = await httpReceiver((response, { headers }) =>
+    response.end(JSON.stringify({ id: 'x', by: headers.authorization })),
+  )
   const id = await app.add({ ...NTFY, enabled: false, settings: { ...NTFY.settings, url: receiver.url } })
 
   expect(await answered(await app.send('POST', `${PATH}/${id}/test`), 200)).toEqual({
     status: 200,
-    answer: 'taken with Bearer •••',
+    answer: '{"id":"x","by":"Bearer •••"}',
     refused: null,
   })
 
@@ -341,4 +343,104 @@ test('of two changes at once one is made, and the other is refused', async () =>
   const made = statuses.filter((status) => status === 200).length
   expect(statuses.filter((status) => status === 409)).toHaveLength(3 - made)
   expect((await auditedActions(app.db)).filter((action) => action === 'channel_change')).toHaveLength(made)
+})
+
+const TOKEN_URL = 'https://discord.test/api/webhooks/104729560317/aZ9_very-secret-token-of-a-hook?wait=s3cret'
+const SHOWN_URL = 'https://discord.test/api/webhooks/104729560317/…?…'
+const HOOK = { name: 'Salon', kind: 'webhook', settings: { url: TOKEN_URL, secret: 'abc' } }
+
+test('the address of a webhook is sealed, shown without its tokens, and stays when a change leaves it out', async () => {
+  const app = await channelApp()
+  const id = await app.add(HOOK)
+  const change = (settings: object) => app.send('PATCH', `${PATH}/${id}`, { settings })
+
+  expect(await app.list()).toMatchObject([{ settings: { url: SHOWN_URL, secret_set: true } }])
+  const stored = JSON.stringify(await rows(app.db, 'SELECT * FROM notification_channels'))
+  expect(stored).not.toContain('very-secret')
+  expect(stored).not.toContain('s3cret')
+  expect(stored).not.toContain('discord.test')
+
+  await answered(await change({ secret: 'def' }), 200)
+  expect(await app.open(id)).toEqual({ secret: 'def', url: TOKEN_URL })
+  await answered(await change({ url: SHOWN_URL }), 200)
+  expect(await app.open(id)).toEqual({ secret: 'def', url: TOKEN_URL })
+
+  const { details } = await refused(
+    await change({ url: 'https://discord.test/…/other', secret: 'x' }),
+    422,
+    'channel_settings_invalid',
+  )
+  expect(details).toEqual([{ field: 'settings.url', message: 'L’adresse est abrégée par « … » : donnez-la entière.' }])
+  await answered(await change({ url: 'https://discord.test/short' }), 200)
+  expect(await app.list()).toMatchObject([{ settings: { url: 'https://discord.test/short' } }])
+})
+
+test('a webhook that a former version has stored with a bare address is sealed at the first look', async () => {
+  const app = await channelApp()
+  const id = await app.add(HOOK)
+  await app.db.run('UPDATE notification_channels SET settings = ?, secrets = ?', [
+    JSON.stringify({ url: TOKEN_URL, allow_self_signed: false }),
+    app.secrets.seal(`notification_channel:${id}`, JSON.stringify({ secret: 'abc' })),
+  ])
+  expect(await app.list()).toMatchObject([{ settings: { url: SHOWN_URL } }])
+
+  await app.services.notifications.tick()
+
+  expect(await app.open(id)).toEqual({ secret: 'abc', url: TOKEN_URL })
+  expect(await rows(app.db, 'SELECT settings FROM notification_channels')).toEqual([
+    { settings: '{"allow_self_signed":false}' },
+  ])
+  expect(await app.list()).toMatchObject([{ settings: { url: SHOWN_URL, secret_set: true } }])
+})
+
+test('a receiver of a webhook that sends its own address back shows it to nobody', async () => {
+  const app = await channelApp()
+  const receiver = await httpReceiver((response, { path }) => response.writeHead(404).end(`nothing at ${path}`))
+  const url = `${receiver.url}/hooks/aZ9_very-secret-token-of-a-hook?k=s3cret`
+  const id = await app.add({ ...HOOK, settings: { url, secret: 'abc' } })
+
+  const text = await (await app.send('POST', `${PATH}/${id}/test`)).text()
+
+  expect(receiver.received).toMatchObject([{ path: '/hooks/aZ9_very-secret-token-of-a-hook?k=s3cret' }])
+  expect(text).toContain('nothing at /hooks/•••?•••')
+  expect(`${text}${JSON.stringify(await rows(app.db, 'SELECT * FROM notification_channels'))}`).not.toMatch(
+    /very-secret|s3cret/,
+  )
+})
+
+const SIGNED_IN = { ...MAIL.settings, username: 'u', password: 'p' }
+test.each([
+  ['an unproved certificate', NTFY, { allow_self_signed: true }, ['token']],
+  ['an unproved certificate of a webhook', HOOK, { allow_self_signed: true }, ['secret', 'url']],
+  [
+    'no TLS',
+    { ...MAIL, settings: { ...SIGNED_IN, host: 'localhost', security: 'tls' } },
+    { security: 'none' },
+    ['password'],
+  ],
+])('%s needs the secret again, and the other way does not', async (_, channel, weaker, names) => {
+  const app = await channelApp()
+  const id = await app.add(channel)
+  const change = (settings: object) => app.send('PATCH', `${PATH}/${id}`, { settings })
+
+  const { details } = await refused(await change(weaker), 400, 'channel_secret_required')
+  expect(details).toEqual(
+    names.map((name) => ({
+      field: `settings.${name}`,
+      message: 'Donnez ce secret de nouveau : la connexion serait moins sûre.',
+    })),
+  )
+  const again = Object.fromEntries(names.map((name) => [name, name === 'url' ? TOKEN_URL : 'again']))
+  await answered(await change({ ...weaker, ...again }), 200)
+  const safer = 'security' in weaker ? { security: 'tls' } : { allow_self_signed: false }
+  await answered(await change(safer), 200)
+})
+
+test('channels are sorted by name as people sort them', async () => {
+  const app = await channelApp()
+  for (const name of ['beta', 'Zoo', 'Alpha', 'été', 'Eté 2', 'alpha 10', 'alpha 9']) await app.add({ ...NTFY, name })
+
+  expect((await app.list()).map(({ name }) => name)).toEqual([
+    ...['Alpha', 'alpha 9', 'alpha 10', 'beta', 'été', 'Eté 2', 'Zoo'],
+  ])
 })

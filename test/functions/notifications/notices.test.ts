@@ -7,6 +7,7 @@ import { answered, refused } from '../answers.ts'
 
 const PATH = '/api/notifications/notices'
 const AT = '2026-03-01T02:31:06.000Z'
+const NEXT = '2026-03-01T02:36:06.000Z'
 
 const Page = z.object({
   notices: z.array(z.looseObject({ id: z.number(), title: z.string(), text: z.string() })),
@@ -44,8 +45,9 @@ test('a notice has its text in the chosen language, a path as its link, and its 
   await app.db.script(`
     INSERT INTO notification_channels (id, name, kind, settings, secrets, chosen, enabled, created_at)
       VALUES ('c1', 'a', 'ntfy', '{}', '', '{}', 1, ''), ('c2', 'b', 'ntfy', '{}', '', '{}', 1, '');
-    INSERT INTO notification_deliveries (id, notice_id, channel_id, events, state, attempts, first_ms, last_error, delivered_at)
-      VALUES ('d1', 1, 'c1', '[1]', 'delivered', 1, 0, NULL, '${AT}'), ('d2', 1, 'c2', '[1]', 'waiting', 3, 0, 'HTTP 500', NULL);`)
+    INSERT INTO notification_deliveries (id, notice_id, channel_id, events, state, attempts, first_ms, next_ms, last_error, delivered_at)
+      VALUES ('d1', 1, 'c1', '[1]', 'delivered', 1, 0, NULL, NULL, '${AT}'),
+        ('d2', 1, 'c2', '[1]', 'waiting', 3, 0, ${Date.parse(NEXT)}, 'HTTP 500', NULL);`)
 
   const notice = {
     id: 1,
@@ -57,8 +59,8 @@ test('a notice has its text in the chosen language, a path as its link, and its 
     text: expect.stringContaining('La cible n’a pas répondu'),
     link: '/updates',
     deliveries: [
-      { channel_id: 'c1', state: 'delivered', attempts: 1, last_error: null, delivered_at: AT },
-      { channel_id: 'c2', state: 'waiting', attempts: 3, last_error: 'HTTP 500', delivered_at: null },
+      { channel_id: 'c1', state: 'delivered', attempts: 1, last_error: null, delivered_at: AT, next_at: null },
+      { channel_id: 'c2', state: 'waiting', attempts: 3, last_error: 'HTTP 500', delivered_at: null, next_at: NEXT },
     ],
   }
   expect(await read()).toEqual({ notices: [notice], next: null })
@@ -146,4 +148,15 @@ test('a page of 10,000 notices takes as long as one of 100, and the largest one 
   // The quickest quarter of the calls, with room for a busy machine.
   expect(many).toBeLessThan(few * 1.5 + 5)
   expect(largest).toBeLessThan(1_000)
+})
+
+test('a notice about the host names it by its address in the settings, without the port', async () => {
+  const { app, read, store } = await world()
+  await store(1, [{ event: 'reboot_required', target: 'host', details: { name: '', reasons: [] } }])
+
+  expect((await read()).notices).toMatchObject([{ title: 'pve.test : redémarrage requis' }])
+  await app.services.settings.change({ ssh_host: 'pve1.example:2222' })
+  expect((await read('?language=en')).notices).toMatchObject([{ title: 'pve1.example: reboot required' }])
+  await app.services.settings.change({ ssh_host: '127.0.0.1:22' })
+  expect((await read()).notices).toMatchObject([{ title: 'Hôte : redémarrage requis' }])
 })

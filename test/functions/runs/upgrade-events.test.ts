@@ -220,3 +220,16 @@ test('another instance that repeats the statements of an end adds no event, and 
   await repeat()
   expect(await told(app.db)).toEqual([])
 })
+
+test('a done upgrade tells how many packages its plan had, and how many for security', async () => {
+  const { app, store, start, ended } = await world({
+    notes: notes({ upgraded: 0 }, { compared: [] }, { outcome: 'upgraded' }),
+  })
+  await store('p', { target: 'lxc:101' })
+  await app.db.run('UPDATE plans SET actions = ?', [
+    JSON.stringify([{ security: true }, { security: false }, { security: true }]),
+  ])
+  await ended(await start({ target: 'lxc:101', plan: 'p' }))
+
+  expect(await told(app.db)).toMatchObject([{ event: 'upgrade_done', details: { packages: 3, security: 2 } }])
+})

@@ -68,7 +68,14 @@ test('after an absence the newest time runs if its window is open, and one entry
   expect(more).toEqual([])
   expect(event).toMatchObject({ event: 'schedule_missed' })
   expect(JSON.parse(String(event?.details))).toEqual({
-    ...{ schedule: id, name: 'Nuit', count: 3, reason: 'service_away', due_at: '2026-03-04T03:00:00.000Z' },
+    ...{
+      schedule: id,
+      name: 'Nuit',
+      timezone: 'UTC',
+      count: 3,
+      reason: 'service_away',
+      due_at: '2026-03-04T03:00:00.000Z',
+    },
     run: expect.stringMatching(/^[0-9a-f]{24}$/),
   })
 })

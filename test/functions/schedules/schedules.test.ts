@@ -21,10 +21,13 @@ test('a schedule comes back as it was set, with its owner, its next times and it
       { targets: 'rest', pause_minutes: 0 },
     ],
     next: ['2026-03-08T01:30:00.000Z', '2026-03-15T01:30:00.000Z', '2026-03-22T01:30:00.000Z'],
-    ...{ last_run: null, recent: [], paused_reason: null, ping_url_set: false },
+    ...{ last_run: null, recent: [], paused_reason: null, ping_url_set: false, revision: 1 },
   }
   expect(await app.get(`/api/schedules/${id}`)).toEqual(expected)
-  expect(await app.get('/api/schedules')).toEqual({ schedules: [expected], paused: null })
+  expect(await app.get('/api/schedules')).toEqual({
+    ...{ schedules: [expected], paused: null, total: 1, need: 0, next: null },
+    soonest: { id, name: 'Dimanche', at: '2026-03-08T01:30:00.000Z' },
+  })
   expect(await audited(app.db)).toEqual([
     expect.objectContaining({
       action: 'schedule_create',
@@ -381,7 +384,8 @@ test('the runs of a schedule come in pages, newest first', async () => {
   const first = await page('limit=2')
   expect(first.map(({ due }) => due)).toEqual(['50', '40'])
   expect((await page(`limit=2&before=${first[1]?.id}`)).map(({ due }) => due)).toEqual(['30', '20'])
-  expect(await page('before=unknown')).toEqual([])
+  const unknown = `/api/schedules/${id}/runs?before=unknown`
+  await refused(await app.request('GET', unknown, { as: 'user' }), 404, 'schedule_run_missing')
   await refused(await app.request('GET', '/api/schedules/unknown/runs', { as: 'user' }), 404, 'schedule_missing')
   await refused(await app.request('GET', '/api/schedules/runs/unknown', { as: 'user' }), 404, 'schedule_run_missing')
 })

@@ -30,8 +30,8 @@ test('a regression in the first wave is told on every kind of channel within ten
   const at = services.clock().toISOString()
   const upgraded = { job: 'j1', name: 'web', by: 'alice', outcome: 'regressed', code: 0, reason: null }
   const regressions = ['Le service nginx ne fonctionne plus.']
-  const schedule = { run: id, name: 'Nuit' }
-  const details = { ...upgraded, schedule, worse: 1, regressions }
+  const schedule = { run: id, name: 'Nuit', timezone: 'UTC' }
+  const details = { ...upgraded, schedule, worse: 1, regressions, packages: null, security: null }
   await db.batch([eventStatement({ key: 'r', at, event: 'regressed', target: 'lxc:101', run: id, details })])
   await endJob('lxc:101', 'regressed')
   for (let passed = 0; passed < 10 * SECOND; passed += SECOND) {

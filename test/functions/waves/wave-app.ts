@@ -133,7 +133,9 @@ export async function waveApp(own: Partial<Box> = {}) {
     const closes = new Date(now.getTime() + settings.window_minutes * MINUTE).toISOString()
     const progress = JSON.stringify(newProgress(settings))
     const run = { id, due_ms: now.getTime(), due_at: at, closes_at: closes, settings: text, waves: progress }
-    expect(await addRunNow(db, schedule, { ...run, started_at: at, started_by: 'alice' }, { sql })).toBe(true)
+    expect(
+      await addRunNow(db, { id: schedule, revision: 1 }, { ...run, started_at: at, started_by: 'alice' }, { sql }),
+    ).toBe(true)
     return id
   }
   const refresh = async (targets: readonly string[]) => {

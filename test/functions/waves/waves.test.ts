@@ -52,6 +52,8 @@ test('a regression in the first wave ends the run: nothing more begins, and the 
   expect(JSON.parse(String(event?.details))).toEqual({
     schedule: expect.any(String),
     name: 'Nuit',
+    timezone: 'UTC',
+    happened: [{ target: 'lxc:101', name: 'lxc:101', outcome: 'regressed', reason: null }],
     run: id,
     wave: 1,
     waves: 2,

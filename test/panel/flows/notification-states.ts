@@ -70,10 +70,24 @@ export function noticeOf(id: number, title: string, rest: Partial<Notice> = {}):
     text: 'Le service nginx.service a échoué.\nRevenez en arrière, ou gardez la mise à jour.',
     link: '/updates/1772366400-k3x9q2pa',
     deliveries: [
-      { channel_id: 'c1', state: 'delivered', attempts: 1, last_error: null, delivered_at: ago(2) },
-      { channel_id: 'c3', state: 'waiting', attempts: 4, last_error: '401 Unauthorized', delivered_at: null },
-      { channel_id: 'gone', state: 'given_up', attempts: 30, last_error: 'aucune réponse', delivered_at: null },
-      { channel_id: 'c2', state: 'quiet', attempts: 0, last_error: null, delivered_at: null },
+      { channel_id: 'c1', state: 'delivered', attempts: 1, last_error: null, delivered_at: ago(2), next_at: null },
+      {
+        channel_id: 'c3',
+        state: 'waiting',
+        attempts: 4,
+        last_error: '401 Unauthorized',
+        delivered_at: null,
+        next_at: ago(-5.5),
+      },
+      {
+        channel_id: 'gone',
+        state: 'given_up',
+        attempts: 30,
+        last_error: 'aucune réponse',
+        delivered_at: null,
+        next_at: null,
+      },
+      { channel_id: 'c2', state: 'quiet', attempts: 0, last_error: null, delivered_at: null, next_at: ago(-480.5) },
     ],
     ...rest,
   }

@@ -36,8 +36,58 @@ test('each channel says what it gets, and how its last message went in the words
     .waitFor(WAIT)
   await row(page, 'Home Assistant').getByText('401 Unauthorized').waitFor(WAIT)
   await row(page, 'Family room').getByText('Matrix · all targets · 2 events').waitFor(WAIT)
-  const states = await page.locator('.channels .last .word').allTextContents()
-  expect(states).toEqual(['Delivered', 'Delivered', 'Refused', 'Paused'])
+  // The one that does not get through comes first.
+  const states = () => page.locator('.channels .last .word').allTextContents()
+  await expect.poll(states, WAIT).toEqual(['Refused', 'Delivered', 'Delivered', 'Paused'])
+  await row(page, 'Home Assistant').getByText('messages wait · next try in 5 min').waitFor(WAIT)
+})
+
+test('a table tells which event goes to which channel, and what nobody gets', { timeout: LONG }, async () => {
+  const { page, state } = await notificationsOf()
+  const table = page.locator('.recipients table')
+  await table.waitFor(WAIT)
+  const cells = async (event: string) =>
+    (await table.locator('tr').filter({ hasText: event }).locator('td').allTextContents()).map((text) => text.trim())
+  expect(await table.locator('thead th').allTextContents()).toEqual([
+    'Event',
+    'Phone',
+    'admin@example.org2 targets',
+    'Home Assistant with the longest name that a channel may have, 64',
+    'Family roompaused',
+  ])
+  expect(await cells('Something does not work any more')).toEqual([
+    'Phone',
+    'admin@example.org (2 targets)',
+    'Home Assistant with the longest name that a channel may have, 64',
+    'Family room (paused)',
+  ])
+  expect(await cells('An upgrade is done')).toEqual(['–no', '–no', '–no', 'Family room (paused)'])
+  const warned = table.locator('tr').filter({ has: page.locator('.status.warn') })
+  expect(await warned.locator('th').allTextContents()).toContain('A check failedNobody')
+  expect(await table.locator('tr').filter({ hasText: 'The host cannot be reached' }).getByText('Nobody').count()).toBe(
+    0,
+  )
+  // With more channels than columns, each event has a line with names.
+  state.channels = Array.from({ length: 9 }, (_, n) => channelOf(`n${n}`, `Phone ${n}`))
+  await expect.poll(() => table.getAttribute('class'), WAIT).toBe('as-list')
+  expect(await cells('A rollback failed')).toHaveLength(9)
+})
+
+test('a message that was given up is no “everything gets through”', { timeout: LONG }, async () => {
+  const { page, state } = await notificationsOf([channelOf('c1', 'Phone')])
+  await page.getByText('Everything gets through.').waitFor(WAIT)
+  const lost = {
+    channel_id: 'c1',
+    state: 'given_up',
+    attempts: 30,
+    last_error: null,
+    delivered_at: null,
+    next_at: null,
+  } as const
+  state.notices = [noticeOf(40, 'lost', { deliveries: [lost] }), ...state.notices]
+  await row(page, 'Phone').getByText('messages were given up').waitFor(WAIT)
+  expect(await page.getByText('Everything gets through.').count()).toBe(0)
+  expect(await row(page, 'Phone').locator('.word').textContent()).toBe('Not everything')
 })
 
 test('a test shows the answer of the receiver, or why it was refused', { timeout: LONG }, async () => {
@@ -141,6 +191,20 @@ test('a secret is never read back: it stays where its field is empty, and a new 
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name')), WAIT).toBe('token')
 })
 
+test('the hidden parts of an address are told, and an address that nobody changes is not sent', {
+  timeout: LONG,
+}, async () => {
+  const settings = { url: 'https://chat.example/api/webhooks/…', allow_self_signed: false, secret_set: false }
+  const { page, asked } = await notificationsOf([channelOf('c1', 'Chat', { kind: 'webhook', settings })])
+  await page.getByRole('button', { name: 'Actions of Chat' }).click()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await dialog(page).getByText('The parts that may be secret are hidden.').waitFor(WAIT)
+  await page.getByLabel('Name').fill('Chat room')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await dialog(page).waitFor({ state: 'detached', ...WAIT })
+  expect(asked).toEqual([{ method: 'PATCH', path: '/channels/c1', body: { name: 'Chat room' } }])
+})
+
 test('notices tell what became of them at each channel, and older ones load on demand', { timeout: LONG }, async () => {
   const { page, state } = await notificationsOf()
   const notices = page.locator('.notices .list > li')
@@ -149,6 +213,8 @@ test('notices tell what became of them at each channel, and older ones load on d
   const states = notices.first().locator('.deliveries .word')
   expect(await states.allTextContents()).toEqual(['Delivered', 'Waiting', 'Given up', 'Quiet hours'])
   await notices.first().getByText('a deleted channel · 30 attempts').waitFor(WAIT)
+  await notices.first().getByText('4 attempts · next try in 5 min').waitFor(WAIT)
+  await notices.first().getByText('0 attempts · sent in 8 hr').waitFor(WAIT)
   expect(await notices.first().getByRole('link', { name: 'See' }).getAttribute('href')).toBe(
     '/updates/1772366400-k3x9q2pa',
   )

@@ -4,7 +4,7 @@ import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../serve/service.ts'
 import { focused, follow, openPage, signIn, tabTo } from '../browser.ts'
 import { SCHEDULE, scheduleOf, scheduling } from './schedule-states.ts'
-import { answered, told } from './update-states.ts'
+import { answered, finding, told } from './update-states.ts'
 
 const LONG = 120_000
 const WAIT = { timeout: 20_000, interval: 50 }
@@ -12,10 +12,16 @@ const WAIT = { timeout: 20_000, interval: 50 }
 const EXPECTED = { expected: /status of (400|403|404|409)|WebSocket/ }
 
 /** The form at this address, beside a stored schedule. */
-async function formAt(path: string, schedule = scheduleOf()) {
+async function formAt(path: string, schedule = scheduleOf(), more: ReturnType<typeof told>[] = []) {
   const service = await startService(await startDemo())
   const page = await openPage(`${service.url}${path}`, { ...EXPECTED, locale: 'en-GB', timezoneId: 'UTC' })
-  await answered(page, [told('host', 'pve'), told('lxc:101', 'web'), told('lxc:102', 'db'), told('lxc:103', 'mail')])
+  await answered(page, [
+    told('host', 'pve'),
+    told('lxc:101', 'web'),
+    told('lxc:102', 'db'),
+    told('lxc:103', 'mail'),
+    ...more,
+  ])
   const answers = await scheduling(page, [schedule])
   await signIn(page)
   await page.locator('.schedule-form').waitFor(WAIT)
@@ -124,6 +130,36 @@ test('refused fields say why in the form, and the first one has the focus', { ti
   await page.getByText('Choose at least one target.').waitFor(WAIT)
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name')), WAIT).toBe('name')
   expect(path(page)).toBe('/schedules/new')
+  // Each error goes away while its field is corrected, and the summary with the last of them.
+  await page.keyboard.type('N')
+  await page.getByText('From 1 to 100 characters.').waitFor({ state: 'detached', ...WAIT })
+  expect(await page.getByLabel('Name').getAttribute('aria-invalid')).toBe('false')
+  await page.getByText('Choose at least one target.').waitFor(WAIT)
+  await add(page, 1, 'lxc:101')
+  await page.getByText('Choose at least one target.').waitFor({ state: 'detached', ...WAIT })
+  await page.locator('.preview .problem').waitFor(WAIT)
+  await page.getByLabel('Time zone').fill('Europe/Paris')
+  await page.locator('.preview .problem').waitFor({ state: 'detached', ...WAIT })
+  expect(await page.locator('.wrong').count()).toBe(0)
+})
+
+test('stopped containers and templates are marked, with what a run does with them', { timeout: LONG }, async () => {
+  const { page } = await formAt('/schedules/new', scheduleOf(), [
+    told('lxc:104', 'old', { state: 'stopped' }),
+    told('lxc:900', 'base', { state: 'stopped', findings: [finding('container_template')] }),
+  ])
+  await page.getByRole('button', { name: 'Take The rest out of wave 1' }).click()
+  const options = page.getByLabel('Add a target to wave 1').locator('option')
+  await expect
+    .poll(() => options.allTextContents(), WAIT)
+    .toEqual(expect.arrayContaining(['web', 'old (stopped)', 'base (template)']))
+  await add(page, 1, 'lxc:104')
+  await page.getByText('A container that is stopped when its wave begins is left alone').waitFor(WAIT)
+  expect(await page.getByText('A template never runs').count()).toBe(0)
+  await add(page, 1, 'lxc:900')
+  await page.getByText('A template never runs: it is always left alone.').waitFor(WAIT)
+  expect(await chips(page, 1)).toEqual(['old', 'base'])
+  expect(await page.locator('.chip .still').allTextContents()).toEqual(['stopped', 'template'])
 })
 
 test('only what was changed is sent, and unsaved changes are guarded', { timeout: LONG }, async () => {

@@ -1,9 +1,11 @@
 import type { Page } from 'playwright-core'
 import type { Answer } from '../../../client/index.ts'
+import { listOf } from './schedule-list.ts'
 
 export type Schedule = Answer<'GET /api/schedules'>['schedules'][number]
 export type Run = Answer<'GET /api/schedules/runs/{id}'>
 type Wave = Run['waves'][number]
+export type Upgrade = Answer<'GET /api/updates/runs/{id}'>['jobs'][number]
 type Target = Wave['jobs'][number]
 
 const HOUR_MS = 3_600_000
@@ -32,6 +34,37 @@ export function waveOf(targets: Wave['targets'], jobs: Target[], rest: Partial<W
   }
 }
 
+/** The record of an upgrade that went well for `minutes` from `begun` hours before now, unless something else is said. */
+export function upgradeOf(target: string, begun: number, minutes: number, rest: Partial<Upgrade> = {}): Upgrade {
+  return {
+    job_id: `1772366400-${target.replace(':', '')}`,
+    target,
+    status: 'success',
+    started_at: at(-begun),
+    finished_at: at(-begun + minutes / 60),
+    begun_at: at(-begun),
+    packages: 12,
+    exit_code: 0,
+    error_code: null,
+    started_by_name: 'demo',
+    containers: null,
+    warnings: [],
+    run_id: 'aaaaaaaaaaaaaaaaaaaaaaaa',
+    plan_id: '5f0c1e2d3b4a59687766554f',
+    plan_difference: null,
+    phase: 'done',
+    outcome: 'upgraded',
+    snapshot: null,
+    regressions: [],
+    protection: null,
+    unprotected: null,
+    reason: null,
+    outage_seconds: null,
+    decided: null,
+    ...rest,
+  }
+}
+
 const NOT_BEGUN = { state: 'waiting', run_id: null, started_at: null, finished_at: null } as const
 
 /** A run that stopped because its first wave broke something, unless something else is said. */
@@ -51,6 +84,7 @@ export function runOf(rest: Partial<Run> = {}): Run {
     missed: 0,
     cancelled_by: null,
     ping_error: null,
+    schedule_revision: 3,
     waves: [
       waveOf(['lxc:101', 'lxc:102'], [targetOf('lxc:101', 'regressed'), targetOf('lxc:102', 'upgraded')]),
       waveOf('rest', [], NOT_BEGUN),
@@ -140,6 +174,7 @@ export function scheduleOf(rest: Partial<Schedule> = {}): Schedule {
     recent: recentOf('done'),
     paused_reason: null,
     ping_url_set: false,
+    revision: 3,
     ...rest,
   }
 }
@@ -184,14 +219,26 @@ interface State {
   schedules: Schedule[]
   paused: { by: string; at: string } | null
   run: Run
+  /** All runs of a schedule, newest first. */
+  runs: Run[]
+  upgrades: Upgrade[]
   /** Answers every change while it is set. */
   refusal: { status: number; json: object } | undefined
+  /** Answers the list while it is set. */
+  unread: { status: number; json: object } | undefined
 }
 
-/** Answers the page's requests about schedules with this state, which a test may change, and keeps what the page asks for. */
+/** Answers the page's requests about schedules with this state, which a test may change, and keeps the changes that the page asks for, and the queries of the list. */
 export async function scheduling(page: Page, schedules = everyStanding()) {
-  const state: State = { schedules, paused: null, run: runOf(), refusal: undefined }
+  const nothing = { refusal: undefined, unread: undefined }
+  const state: State = { schedules, paused: null, run: runOf(), runs: [], upgrades: [], ...nothing }
+  const lists: string[] = []
   const asked: { method: string; path: string; body: unknown }[] = []
+  await page.route(/\/api\/updates\/runs\//, (route) =>
+    route.fulfill({
+      json: { id: 'a', started_at: at(-9), started_by_name: 'demo', jobs: state.upgrades },
+    }),
+  )
   await page.route(/\/api\/schedules/, async (route) => {
     const request = route.request()
     const { pathname, searchParams } = new URL(request.url())
@@ -199,7 +246,16 @@ export async function scheduling(page: Page, schedules = everyStanding()) {
     const path = pathname.replace('/api/schedules', '')
     if (method === 'GET') {
       if (path === '/preview') return route.fulfill(previewed(searchParams.get('cron') ?? ''))
-      if (path === '') return route.fulfill({ json: { schedules: state.schedules, paused: state.paused } })
+      if (path === '') {
+        lists.push(`${searchParams}`)
+        return route.fulfill(state.unread ?? { json: listOf(state, searchParams) })
+      }
+      if (path.endsWith('/runs')) {
+        const before = state.runs.findIndex(({ id }) => id === searchParams.get('before'))
+        const to = before + 1 + Number(searchParams.get('limit'))
+        const runs = state.runs.slice(before + 1, to)
+        return route.fulfill({ json: { runs, next: to < state.runs.length ? runs.at(-1)?.id : null } })
+      }
       if (path.startsWith('/runs/')) return route.fulfill({ json: state.run })
       return route.fulfill({ json: state.schedules.find(({ id }) => path === `/${id}`) ?? state.schedules[0] })
     }
@@ -225,7 +281,7 @@ export async function scheduling(page: Page, schedules = everyStanding()) {
         : state.schedules.map((each) => (each.id === changed.id ? changed : each))
     return route.fulfill({ status: method === 'POST' ? 201 : 200, json: changed })
   })
-  return { state, asked }
+  return { state, asked, lists }
 }
 
 function previewed(cron: string) {

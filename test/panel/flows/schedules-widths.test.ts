@@ -14,6 +14,7 @@ import {
   scheduleOf,
   scheduling,
   targetOf,
+  upgradeOf,
   waveOf,
 } from './schedule-states.ts'
 import { answered, told } from './update-states.ts'
@@ -32,7 +33,7 @@ async function world(locale: string) {
   const page = await openPage(`${service.url}/account`, { ...EXPECTED, locale, reducedMotion: 'reduce' })
   const { state: checks } = await answered(page, [
     told('host', 'pve'),
-    ...TARGETS.map((target, n) => told(target, longName(n))),
+    ...TARGETS.map((target, n) => told(target, longName(n), n < 2 ? { state: 'stopped' } : {})),
   ])
   const schedules = await scheduling(page)
   const notifications = await notifying(page)
@@ -70,17 +71,46 @@ test.each(['fr-FR', 'en-GB'])('%s: schedules have no fault at any width', { time
   await page.locator('.schedule').nth(19).waitFor(WAIT)
   await look(page, 'twenty long names, all paused', found)
 
-  state.schedules = []
+  state.schedules = Array.from({ length: 200 }, (_, n) =>
+    scheduleOf({ id: `${n}`.padStart(24, '0'), name: longName(n) }),
+  )
   checks.schedules_paused = null
+  await follow(page, '/account')
+  await follow(page, '/schedules')
+  await page.locator('.schedule').nth(19).waitFor(WAIT)
+  await look(page, 'the first of two hundred', found)
+
+  state.schedules = []
   await follow(page, '/account')
   await follow(page, '/schedules')
   await page.locator('.first-schedule').waitFor(WAIT)
   await look(page, 'no schedule', found)
 
+  // The words of each end, its reasons, and the longest course of a night.
+  const harm = { kind: 'unit', name: `${LONG_NAME}.service`, message: 'x' } as const
+  state.upgrades = TARGETS.map((target, n) =>
+    upgradeOf(target, 8.9 - n / 40, 12, {
+      ...(n % 4 === 0 && { outcome: 'regressed' as const, regressions: [harm, harm] }),
+      ...(n === 1 && {
+        decided: { by: LONG_NAME, at: new Date().toISOString(), choice: 'rollback' as const, job_id: null },
+      }),
+    }),
+  )
   const reason = `Le plan a échoué : ${'E: Unable-to-locate-a-package-with-a-rather-long-name '.repeat(3)}`
   for (const [name, run] of [
     ['running', runningRun({ schedule_name: LONG_NAME })],
     ['stopped', runOf({ reboot: { check_id: null, job_id: null, outcome: 'skipped' } })],
+    [
+      'a long night',
+      runOf({
+        waves: [
+          waveOf(
+            [...TARGETS],
+            state.upgrades.map(({ target, job_id, outcome }) => targetOf(target, outcome, { job_id })),
+          ),
+        ],
+      }),
+    ],
     [
       'many',
       runOf({
@@ -100,6 +130,19 @@ test.each(['fr-FR', 'en-GB'])('%s: schedules have no fault at any width', { time
     await page.locator('.run-result').waitFor(WAIT)
     await look(page, `a run: ${name}`, found)
   }
+  await follow(page, '/account')
+  state.schedules = [scheduleOf({ name: LONG_NAME })]
+  state.runs = Array.from({ length: 30 }, (_, n) =>
+    runOf({
+      id: `${n}`.padStart(24, '0'),
+      due_at: new Date(Date.now() - (n + 1) * 86_400_000).toISOString(),
+      ...(n === 2 && { state: 'missed' as const, missed: 300, started_by: LONG_NAME }),
+    }),
+  )
+  await follow(page, `/schedules/${SCHEDULE}`)
+  await page.locator('.run-history .below button').click()
+  await page.locator('.run-history li').nth(29).waitFor(WAIT)
+  await look(page, 'all runs', found)
   expect(found).toEqual([])
 })
 
@@ -163,6 +206,9 @@ test.each(['fr-FR', 'en-GB'])('%s: notifications have no fault at any width', { 
   await page.locator('.result').waitFor(WAIT)
   await page.locator('.notices .disclose').first().click()
   await look(page, 'each channel', found)
+  state.channels = Array.from({ length: 9 }, (_, n) => ({ ...(everyChannel()[2] ?? fail()), id: `n${n}` }))
+  await page.locator('.recipients .as-list td').nth(8).waitFor(WAIT)
+  await look(page, 'many channels', found)
 
   await page.locator('.head .primary').click()
   await look(page, 'the kinds', found)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../serve/service.ts'
 import { focused, follow, openPage, signIn } from '../browser.ts'
-import { everyStanding, RUN, runningRun, runOf, scheduleOf, scheduling } from './schedule-states.ts'
+import { everyStanding, recentOf, RUN, runningRun, runOf, scheduleOf, scheduling } from './schedule-states.ts'
 import { answered, told } from './update-states.ts'
 
 const LONG = 120_000
@@ -52,6 +52,74 @@ test('the heading is the answer, and what needs somebody comes first with the on
   await card(page, 'Monthly').getByRole('button', { name: 'Resume: Monthly' }).waitFor(WAIT)
   await card(page, 'Nightly upgrades').getByRole('link', { name: 'See what happened: Nightly upgrades' }).click()
   await expect.poll(() => new URL(page.url()).pathname, WAIT).toBe(`/schedules/runs/${RUN}`)
+})
+
+/** So many schedules, of which the last needs somebody. */
+const manySchedules = (count: number) =>
+  Array.from({ length: count }, (_, n) =>
+    scheduleOf({
+      id: `${n}`.padStart(24, '0'),
+      name: `Night ${`${n + 1}`.padStart(3, '0')}`,
+      ...(n === count - 1 && { recent: recentOf('stopped'), last_run: runOf() }),
+    }),
+  )
+
+test('a long list shows its first twenty, more on demand, and keeps all of them fresh', { timeout: LONG }, async () => {
+  const { page, state, lists } = await schedulesAt('/schedules', { schedules: manySchedules(45) })
+  const cards = page.locator('.schedule')
+  await page.getByText('20 of 45 shown').waitFor(WAIT)
+  // The figures are those of all, and who needs somebody is on the first page.
+  expect(await heading(page)).toMatch(/^45 schedules, next /)
+  await page.getByText('1 need').waitFor(WAIT)
+  expect((await names(page)).slice(0, 3)).toEqual(['Night 045', 'Night 001', 'Night 002'])
+  const more = page.getByRole('button', { name: 'Show more' })
+  await more.focus()
+  await page.keyboard.press('Enter')
+  await expect.poll(() => cards.count(), WAIT).toBe(40)
+  await expect.poll(() => focused(page), WAIT).toBe('Night 020')
+  expect(lists.at(-1)).toBe('limit=40')
+
+  // The next refresh asks for all that is shown; nobody works in the list.
+  await page.locator('h1').focus()
+  state.schedules = state.schedules.map((each) =>
+    each.name === 'Night 030' ? { ...each, recent: recentOf('missed'), last_run: null } : each,
+  )
+  await expect.poll(async () => (await names(page)).slice(0, 2), WAIT).toEqual(['Night 045', 'Night 030'])
+  expect(await cards.count()).toBe(40)
+  await more.click()
+  await expect.poll(() => cards.count(), WAIT).toBe(45)
+  expect(await more.count()).toBe(0)
+})
+
+test('a long list is searched by name, and its figures stay those of all', { timeout: LONG }, async () => {
+  const { page, state } = await schedulesAt('/schedules', { schedules: manySchedules(45) })
+  const search = page.getByRole('searchbox', { name: 'Search by name' })
+  await search.fill('night 03')
+  await expect.poll(() => names(page), WAIT).toEqual(Array.from({ length: 10 }, (_, n) => `Night 03${n}`))
+  expect(await heading(page)).toMatch(/^45 schedules, next /)
+  await search.fill('nothing')
+  await page.getByText('No schedule has this name.').waitFor(WAIT)
+  expect(await heading(page)).toMatch(/^45 schedules, next /)
+  await search.fill('')
+  await expect.poll(() => page.locator('.schedule').count(), WAIT).toBe(20)
+  state.schedules = manySchedules(20)
+  await page.reload()
+  await page.locator('.schedule').nth(19).waitFor(WAIT)
+  expect(await search.count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
+})
+
+test('more schedules that do not come are told, and the list stays as it is', { timeout: LONG }, async () => {
+  const { page, state } = await schedulesAt('/schedules', { schedules: manySchedules(45) })
+  await page.locator('.schedule').nth(19).waitFor(WAIT)
+  state.unread = { status: 404, json: { error: 'x', code: 'x' } }
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await page.getByRole('alert').first().waitFor(WAIT)
+  expect(await page.locator('.schedule').count()).toBe(20)
+  state.unread = undefined
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await expect.poll(() => page.locator('.schedule').count(), WAIT).toBe(40)
+  await expect.poll(() => page.getByRole('alert').count(), WAIT).toBe(0)
 })
 
 test('the strip of runs is one stop for the keyboard: arrows walk, and the sentence below leads to the run', {

@@ -1,13 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  nextOf,
-  pausedUntil,
-  type RunState,
-  standingOf,
-  stationsOf,
-  tallyOf,
-  worstFirst,
-} from '../../../panel/nouns/schedule.ts'
+import { pausedUntil, type RunState, standingOf, stationsOf, tallyOf } from '../../../panel/nouns/schedule.ts'
 import {
   changesIn,
   draftOf,
@@ -41,22 +33,6 @@ test('a schedule that the service has paused is worse than one that a person has
   expect([standingOf(paused), standingOf({ ...paused, paused_reason: 'x' })]).toEqual(['paused', 'barred'])
   // A run that has begun before goes on.
   expect(standingOf({ ...paused, recent: recentOf('running') })).toBe('running')
-})
-
-test('the worst comes first, then what is due next, and the order does not depend on that of the service', () => {
-  const all = everyStanding()
-  const names = (some: typeof all) => worstFirst(some).map(({ name }) => name)
-  expect(names(all).slice(1)).toEqual([
-    'Nightly upgrades',
-    'Weekend',
-    'Host, security only',
-    'Check all',
-    'Not used yet',
-    'Monthly',
-  ])
-  expect(names([...all].reverse())).toEqual(names(all))
-  expect(nextOf(all)?.schedule.name).toBe('Check all')
-  expect(nextOf(all.filter(({ enabled }) => !enabled))).toBeUndefined()
 })
 
 test('the stations of a run say where it is, and where it stopped', () => {

@@ -11,6 +11,11 @@ export const notificationSentences: readonly Pair[] = [
   ['Une erreur interne est survenue.', 'An internal error occurred.'],
   ['Le service s’arrête.', 'The service is stopping.'],
   ['Donnez ce secret de nouveau : l’adresse change.', 'Enter this secret again: the address changes.'],
+  [
+    'Donnez ce secret de nouveau : la connexion serait moins sûre.',
+    'Enter this secret again: the connection would be less secure.',
+  ],
+  ['L’adresse est abrégée par « … » : donnez-la entière.', 'The address is shortened by “…”: enter the whole address.'],
 
   // Settings
   ['Ce réglage est nécessaire.', 'This setting is needed.'],
@@ -48,5 +53,28 @@ export const notificationSentences: readonly Pair[] = [
   ['{} a répondu : {}', '{} answered: {}'],
   ['{} n’a pas répondu à temps.', '{} did not answer in time.'],
   ['{} ne répond pas ({}).', '{} does not answer ({}).'],
+  ['Le certificat de {} est à un autre nom.', 'The certificate of {} is for another name.'],
+  ['Le certificat de {} a expiré.', 'The certificate of {} has expired.'],
+  [
+    'Le certificat de {} n’est pas encore valable : l’horloge d’une des machines est peut-être fausse.',
+    'The certificate of {} is not valid yet: the clock of one of the machines may be wrong.',
+  ],
+  [
+    'Le certificat de {} est auto-signé, et le canal ne l’accepte pas.',
+    'The certificate of {} is self-signed, and the channel does not accept it.',
+  ],
+  [
+    'Le certificat de {} n’est signé par aucune autorité connue.',
+    'The certificate of {} is signed by no known authority.',
+  ],
+  ['Le nom {} n’existe pas dans le DNS.', 'The name {} does not exist in the DNS.'],
+  [
+    'Le DNS ne répond pas, le nom {} n’a donc pas été trouvé.',
+    'The DNS does not answer, so the name {} was not found.',
+  ],
+  [
+    '{} n’a pas répondu comme un serveur {} (HTTP {}) : un portail ou un autre service est à cette adresse.',
+    '{} did not answer like a {} server (HTTP {}): a portal or another service is at this address.',
+  ],
   ['{} refuse ces destinataires : {}', '{} refuses these recipients: {}'],
 ]

@@ -19,10 +19,18 @@ export const waveSentences: readonly Pair[] = [
   ],
   ['Les étiquettes des conteneurs ne sont pas connues : {}', 'The tags of the containers are not known: {}'],
   ['Le plan a échoué : {}', 'The plan failed: {}'],
+  ['L’exécution s’était arrêtée.', 'The run had stopped.'],
+  ['L’exécution avait été annulée.', 'The run had been cancelled.'],
+  ['La plage s’était fermée.', 'The window had closed.'],
+  // As former versions have stored them.
   ['Le déroulement s’était arrêté.', 'The run had stopped.'],
   ['Le déroulement avait été annulé.', 'The run had been cancelled.'],
   ['La fenêtre s’était fermée.', 'The window had closed.'],
   ['La tâche n’est plus là.', 'The job is no longer there.'],
+  [
+    'La tâche ne finit pas : elle n’est plus attendue, et sa page dit où elle en est.',
+    'The job does not end: it is no longer waited for, and its page says how far it is.',
+  ],
   ['La cible n’a pas répondu.', 'The target did not answer.'],
   ['Son propriétaire n’a plus de compte dans le panneau.', 'Its owner no longer has an account in the panel.'],
   [
