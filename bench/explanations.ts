@@ -31,6 +31,29 @@ export const EXPLANATIONS = {
     means: 'Requests a second of the list of checks; the anchor is a service without notices and schedules.',
     limit: 'the answer, which is kept until a check changes.',
   },
+  'a page of 200 schedules with 200 runs each / of none': {
+    means: 'Requests a second of the first 20 schedules; the anchor is a service without schedules.',
+    limit: 'the length of the answer, which is kept until a schedule or a run changes, or a minute ends.',
+  },
+  'that page after a change of 200 schedules / of none': {
+    means:
+      'The time of one request after a change, for which no answer is kept; it comes to each open page once after each change. The anchor reads nothing.',
+    limit:
+      'the order of all schedules by their newest runs, then the reading and encoding of 20 schedules with 14 runs each.',
+  },
+  'all 200 schedules with 200 runs each / with 14': {
+    means:
+      'Requests a second of the whole list; the anchor has the same schedules, each with as many runs as the list shows.',
+    limit: 'the length of the answer, which both have.',
+  },
+  'all 200 schedules with 200 runs each / none': {
+    means: 'Requests a second of the whole list, some 500 KB; the anchor is an empty list.',
+    limit: 'the length of the answer.',
+  },
+  'the runs of one of 200 schedules, of 200 / of 14': {
+    means: 'Requests a second of the 14 newest runs of a schedule; the anchor has no others.',
+    limit: 'the reading of 14 runs, which both do.',
+  },
   'a tick with 10000 notices and 200 schedules / with none': {
     means:
       'The periodic work of schedules and notifications while nothing is due, on the database of each service, in a process of its own.',

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { planCommand, type Selection } from '../functions/plans/plan-script.ts'
+import { planCommand, type Selection } from '../functions/plans/plan-command.ts'
 import { quote } from '../ssh/ssh.ts'
 import { type Child, startChild } from './child.ts'
 import { ROOT, SSH_PORT } from './host.ts'

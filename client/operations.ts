@@ -520,7 +520,7 @@ export interface Operations {
           security?: 'none' | 'starttls' | 'tls'
           username?: string
           from?: string
-          to?: Array<string>
+          to?: Array<string> /** Of a webhook without its query and the parts of its path that may be tokens: `…` stands for them. */
           url?: string
           topic?: string
           room?: string
@@ -619,7 +619,7 @@ export interface Operations {
         security?: 'none' | 'starttls' | 'tls'
         username?: string
         from?: string
-        to?: Array<string>
+        to?: Array<string> /** Of a webhook without its query and the parts of its path that may be tokens: `…` stands for them. */
         url?: string
         topic?: string
         room?: string
@@ -727,7 +727,7 @@ export interface Operations {
         security?: 'none' | 'starttls' | 'tls'
         username?: string
         from?: string
-        to?: Array<string>
+        to?: Array<string> /** Of a webhook without its query and the parts of its path that may be tokens: `…` stands for them. */
         url?: string
         topic?: string
         room?: string
@@ -820,7 +820,10 @@ export interface Operations {
           state: 'waiting' | 'delivered' | 'given_up' | 'quiet'
           attempts: number
           last_error: string | null
-          delivered_at: string | null
+          delivered_at:
+            | string
+            | null /** The time of the next attempt, or the end of the quiet hours; null once there is none. */
+          next_at: string | null
         }>
       }>
       next: number | null
@@ -914,6 +917,11 @@ export interface Operations {
   }
   /** All schedules */
   'GET /api/schedules': {
+    query?: {
+      limit?: number /** The `next` of the page before. */
+      after?: string /** A part of the name. */
+      q?: string
+    }
     answer: {
       schedules: Array<{
         id: ScheduleId
@@ -944,6 +952,7 @@ export interface Operations {
           missed: number
           cancelled_by: string | null
           ping_error: string | null
+          schedule_revision: number | null
           waves: Array<{
             targets: 'rest' | Array<string>
             pause_minutes: number
@@ -962,10 +971,15 @@ export interface Operations {
         }>
         paused_reason: string | null
         ping_url_set: boolean
+        revision: number
       }>
       paused: { by: string; at: string } | null
+      total: number
+      need: number
+      soonest: { id: ScheduleId; name: string; at: string } | null
+      next: string | null
     }
-    code: 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** Add a schedule */
   'POST /api/schedules': {
@@ -1014,6 +1028,7 @@ export interface Operations {
         missed: number
         cancelled_by: string | null
         ping_error: string | null
+        schedule_revision: number | null
         waves: Array<{
           targets: 'rest' | Array<string>
           pause_minutes: number
@@ -1032,6 +1047,7 @@ export interface Operations {
       }>
       paused_reason: string | null
       ping_url_set: boolean
+      revision: number
     }
     code:
       | 'body_too_large'
@@ -1100,6 +1116,7 @@ export interface Operations {
         missed: number
         cancelled_by: string | null
         ping_error: string | null
+        schedule_revision: number | null
         waves: Array<{
           targets: 'rest' | Array<string>
           pause_minutes: number
@@ -1118,6 +1135,7 @@ export interface Operations {
       }>
       paused_reason: string | null
       ping_url_set: boolean
+      revision: number
     }
     code: 'rate_limited' | 'schedule_missing' | 'unauthenticated' | AnyCode
   }
@@ -1169,6 +1187,7 @@ export interface Operations {
         missed: number
         cancelled_by: string | null
         ping_error: string | null
+        schedule_revision: number | null
         waves: Array<{
           targets: 'rest' | Array<string>
           pause_minutes: number
@@ -1187,6 +1206,7 @@ export interface Operations {
       }>
       paused_reason: string | null
       ping_url_set: boolean
+      revision: number
     }
     code:
       | 'body_too_large'
@@ -1212,6 +1232,7 @@ export interface Operations {
     code:
       | 'forbidden'
       | 'rate_limited'
+      | 'schedule_changed'
       | 'schedule_missing'
       | 'schedule_running'
       | 'schedules_paused'
@@ -1238,6 +1259,7 @@ export interface Operations {
         missed: number
         cancelled_by: string | null
         ping_error: string | null
+        schedule_revision: number | null
         waves: Array<{
           targets: 'rest' | Array<string>
           pause_minutes: number
@@ -1249,8 +1271,9 @@ export interface Operations {
         }>
         reboot: { check_id: string | null; job_id: string | null; outcome: string | null } | null
       }>
+      next: ScheduleRunId | null
     }
-    code: 'invalid_request' | 'rate_limited' | 'schedule_missing' | 'unauthenticated' | AnyCode
+    code: 'invalid_request' | 'rate_limited' | 'schedule_missing' | 'schedule_run_missing' | 'unauthenticated' | AnyCode
   }
   /** The next times of a pattern */
   'GET /api/schedules/preview': {
@@ -1280,6 +1303,7 @@ export interface Operations {
       missed: number
       cancelled_by: string | null
       ping_error: string | null
+      schedule_revision: number | null
       waves: Array<{
         targets: 'rest' | Array<string>
         pause_minutes: number
@@ -1460,6 +1484,8 @@ export interface Operations {
             | 'end_of_life'
             | 'application_update'
             | 'other_upgrader'
+            | 'security_unknown'
+            | 'selection_unsupported'
           severity: 'info' | 'warning' | 'blocking'
           message: string
           packages: Array<string>
@@ -1607,6 +1633,8 @@ export interface Operations {
           | 'end_of_life'
           | 'application_update'
           | 'other_upgrader'
+          | 'security_unknown'
+          | 'selection_unsupported'
         severity: 'info' | 'warning' | 'blocking'
         message: string
         packages: Array<string>
@@ -1970,6 +1998,7 @@ export interface Operations {
       packages: Array<string> | null
       exclude: Array<string>
       allow_remove: boolean
+      manager: 'apt' | 'apk' | 'dnf' | 'zypper' | 'pacman'
       actions: Array<{
         name: string
         arch: string
@@ -2025,6 +2054,8 @@ export interface Operations {
           | 'end_of_life'
           | 'application_update'
           | 'other_upgrader'
+          | 'security_unknown'
+          | 'selection_unsupported'
         severity: 'info' | 'warning' | 'blocking'
         message: string
         packages: Array<string>
@@ -2090,6 +2121,7 @@ export interface Operations {
       packages: Array<string> | null
       exclude: Array<string>
       allow_remove: boolean
+      manager: 'apt' | 'apk' | 'dnf' | 'zypper' | 'pacman'
       actions: Array<{
         name: string
         arch: string
@@ -2145,6 +2177,8 @@ export interface Operations {
           | 'end_of_life'
           | 'application_update'
           | 'other_upgrader'
+          | 'security_unknown'
+          | 'selection_unsupported'
         severity: 'info' | 'warning' | 'blocking'
         message: string
         packages: Array<string>
@@ -2193,6 +2227,7 @@ export interface Operations {
       packages: Array<string> | null
       exclude: Array<string>
       allow_remove: boolean
+      manager: 'apt' | 'apk' | 'dnf' | 'zypper' | 'pacman'
       actions: Array<{
         name: string
         arch: string
@@ -2248,6 +2283,8 @@ export interface Operations {
           | 'end_of_life'
           | 'application_update'
           | 'other_upgrader'
+          | 'security_unknown'
+          | 'selection_unsupported'
         severity: 'info' | 'warning' | 'blocking'
         message: string
         packages: Array<string>
@@ -2314,6 +2351,7 @@ export interface Operations {
       packages: Array<string> | null
       exclude: Array<string>
       allow_remove: boolean
+      manager: 'apt' | 'apk' | 'dnf' | 'zypper' | 'pacman'
       actions: Array<{
         name: string
         arch: string
@@ -2369,6 +2407,8 @@ export interface Operations {
           | 'end_of_life'
           | 'application_update'
           | 'other_upgrader'
+          | 'security_unknown'
+          | 'selection_unsupported'
         severity: 'info' | 'warning' | 'blocking'
         message: string
         packages: Array<string>
@@ -2622,6 +2662,8 @@ export interface Operations {
         outage_seconds: number | null /** The decision about the regressions; null while there is none. */
         decided: { by: string; at: string; choice: 'keep' | 'rollback'; job_id: JobId | null } | null
         kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot' | 'restart' | 'reboot'
+        packages: number | null
+        begun_at: string | null
       }>
     }
     code: 'rate_limited' | 'run_missing' | 'unauthenticated' | AnyCode

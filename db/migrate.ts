@@ -29,6 +29,7 @@ import { sql as standing } from './migrations/0020-standing.ts'
 import { sql as restarts } from './migrations/0021-restarts.ts'
 import { sql as schedules } from './migrations/0022-schedules.ts'
 import { sql as notifications } from './migrations/0023-notifications.ts'
+import { sql as scheduleRevisions } from './migrations/0024-schedule-revisions.ts'
 
 /** The migrations in order. A released migration never changes. Its version is its position here, from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -55,6 +56,7 @@ export const MIGRATIONS: readonly string[] = [
   restarts,
   schedules,
   notifications,
+  scheduleRevisions,
 ]
 
 const Version = z.object({ version: z.number() })

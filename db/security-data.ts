@@ -1,5 +1,5 @@
 /*
- * Lists about vulnerabilities that the service fetches, one row per list: `cve:<codename>` and `kev`. The body stays
+ * Lists about vulnerabilities that the service fetches, one row per list: `cve:<release>` and `kev`. The body stays
  * as it was last fetched whole, also while later attempts fail.
  */
 import * as z from 'zod'
@@ -97,19 +97,23 @@ export async function keepOnlySecurityData(db: Database, names: readonly string[
   await db.run('DELETE FROM security_data WHERE name NOT IN (SELECT value FROM json_each(?))', [JSON.stringify(names)])
 }
 
-const Codename = z.object({ codename: z.string() })
+const System = z.object({ id: z.string(), version_id: z.string().nullable(), codename: z.string().nullable() })
+/** A distribution and its release, as a check has found them. */
+export type CheckedSystem = z.infer<typeof System>
 
-/** Returns the codenames of Debian in the stored checks, the most frequent first. */
-export async function checkedDebianCodenames(db: Database, most: number): Promise<string[]> {
-  const rows = await db.query(
-    Codename,
-    `SELECT codename FROM (
-       SELECT CASE WHEN json_valid(summary) THEN json_extract(summary, '$.os.id') END AS id,
-         CASE WHEN json_valid(summary) THEN json_extract(summary, '$.os.codename') END AS codename FROM checks)
-     WHERE id = 'debian' AND typeof(codename) = 'text' AND length(codename) BETWEEN 1 AND 32
-       AND codename NOT GLOB '*[^a-z]*'
-     GROUP BY codename ORDER BY count(*) DESC, codename LIMIT ?`,
-    [most],
+/** The longest text that names a system. */
+const MAX_NAME = 64
+
+/** Returns the systems of the stored checks that have one of these ids, the most frequent first. */
+export async function checkedSystems(db: Database, ids: readonly string[], most: number): Promise<CheckedSystem[]> {
+  const field = (name: string) =>
+    `CASE WHEN json_valid(summary) AND length(json_extract(summary, '$.os.${name}')) BETWEEN 1 AND ${MAX_NAME}
+      AND json_type(summary, '$.os.${name}') = 'text' THEN json_extract(summary, '$.os.${name}') END AS ${name}`
+  return db.query(
+    System,
+    `SELECT id, version_id, codename FROM (SELECT ${['id', 'version_id', 'codename'].map(field).join(', ')} FROM checks)
+     WHERE id IN (SELECT value FROM json_each(?))
+     GROUP BY id, version_id, codename ORDER BY count(*) DESC, id, version_id, codename LIMIT ?`,
+    [JSON.stringify(ids), most],
   )
-  return rows.map(({ codename }) => codename)
 }

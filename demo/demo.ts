@@ -58,6 +58,8 @@ function environment(port: string): Record<string, string | undefined> {
   return {
     PANEL_HOST: process.env.PANEL_HOST,
     PANEL_PORT: port,
+    // The port of 0 is known only once it listens; notifications have no link then.
+    ...(port !== '0' && { PANEL_PUBLIC_URL: `http://127.0.0.1:${port}` }),
     PANEL_LOG_LEVEL: process.env.PANEL_LOG_LEVEL ?? 'warn',
     PANEL_DATA_DIR: data,
     PANEL_SSH_HOST: `127.0.0.1:${host.port}`,

@@ -30,6 +30,7 @@ const service = spawn(
     env: {
       ...process.env,
       PANEL_PORT: port,
+      PANEL_PUBLIC_URL: url,
       PANEL_DATA_DIR: data,
       PANEL_DATABASE_URL: `file:${data}/panel.db`,
       PANEL_DEPLOYER: 'none',

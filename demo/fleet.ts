@@ -16,7 +16,7 @@ import {
   TZDATA,
   upgradable,
 } from './packages.ts'
-import { ALPINE, BUSTER, container, type Loaded, newHost, type Place } from './place.ts'
+import { ALPINE, ARCH, BUSTER, container, type Loaded, newHost, NIXOS, type Place } from './place.ts'
 import { withSnapshot } from './protection/snapshots.ts'
 import { type Breakage, docker, socket, unit, type Vital } from './protection/vital.ts'
 
@@ -51,6 +51,17 @@ const CHANGED_NGINX = {
 `,
   },
 }
+const MUSL = [
+  upgradable('busybox', 'stable', '1.37.0-r18', '1.37.0-r19', 514),
+  upgradable('busybox-binsh', 'stable', '1.37.0-r18', '1.37.0-r19', 1.6, { source: 'busybox' }),
+  upgradable('libcrypto3', 'stable', '3.5.1-r0', '3.5.4-r0', 2_010, { source: 'openssl' }),
+  upgradable('libssl3', 'stable', '3.5.1-r0', '3.5.4-r0', 385, { source: 'openssl' }),
+]
+const ROLLING = [
+  upgradable('openssl', 'stable', '3.5.4-1', '3.6.0-1', 5_470),
+  upgradable('linux-api-headers', 'stable', '6.16-2', '6.17-1', 1_480),
+  upgradable('tzdata', 'stable', '2025a-1', '2025b-1', 352, { arch: 'all' }),
+]
 const WEB: readonly Vital[] = [unit('nginx.service'), socket('tcp/80', 'nginx'), socket('tcp/443', 'nginx')]
 const DATABASE: readonly Vital[] = [unit('postgresql@15-main.service'), socket('tcp/5432', 'postgres')]
 const CLOUD: readonly Vital[] = [
@@ -157,7 +168,7 @@ export function fleet(): Place[] {
       vitals: docker('immich-postgres', 'immich-redis', 'immich-server'),
       breaks: withoutContainers('immich-postgres', 'immich-redis', 'immich-server'),
     }),
-    container('116', 'adguard', { os: ALPINE }),
+    container('116', 'adguard', { os: ALPINE, upgradable: MUSL }),
     container('117', 'wireguard', {
       services: [
         loaded('ssh', 'libcrypto.so.3', 'libssl3'),
@@ -174,6 +185,8 @@ export function fleet(): Place[] {
       breaks: [{ kind: 'unit', name: 'act_runner.service', looks: 2 }],
     }),
     container('120', LONG_NAME, { upgradable: [...POSTGRES, OPENSSL], held: ['postgresql-15'] }),
+    container('121', 'archive', { os: ARCH, upgradable: ROLLING, tags: 'test' }),
+    container('122', 'builds', { os: NIXOS }),
     container('900', 'debian-12-template', { running: false, template: true }),
   ]
 }

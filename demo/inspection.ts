@@ -1,7 +1,9 @@
 import { ownPlace } from '../platform/program.ts'
 import { listed } from './apt.ts'
 import { unmetLines } from './apt-output.ts'
-import { BOOKWORM, hasApt, type Place } from './place.ts'
+import { managedSections } from './managed.ts'
+import { BOOKWORM, managedOf, type Place, programOf } from './place.ts'
+import { diskLines } from './disk.ts'
 import { downloadOf, type Extent, operationLine, planOf } from './plan.ts'
 import type { Process, Program } from './process.ts'
 import { addressesOf } from './repositories.ts'
@@ -9,8 +11,6 @@ import { mainPid } from './services.ts'
 import { type Shell, wordsOf } from './sh.ts'
 import { installed, installedLine, offeredLine, simulation } from './simulation.ts'
 
-const BLOCK = 4096
-const PLENTY = { size: 32 * 2 ** 30, free: 19 * 2 ** 30 }
 /** The running kernel of the host, which its containers share. */
 export const KERNEL = '6.1.0-37-amd64'
 
@@ -23,9 +23,17 @@ export function createInspection({ heard }: Shell): Program {
 
     await section('os', osLines(place))
     await section('standing', await standingLines(place))
-    await process.stdout(`manager ${hasApt(place) ? 'apt-get' : 'apk'}\n`)
-    if (!hasApt(place)) return 0
+    const manager = managedOf(place)
+    await process.stdout(`manager ${programOf(place)}\n`)
+    if (programOf(place) === 'none') return 0
     await section('mounts', [`/ ${place.readOnly ? 'ro' : 'rw'}`])
+    if (manager) {
+      for (const [name, lines] of managedSections(place, manager)) await section(name, lines)
+      const [, ...others] = systemSections(process)
+      for (const [name, lines] of others) await section(name, lines)
+      await process.stdout('end\n')
+      return 0
+    }
     const refresh = await heard([...wordsOf(sudo), 'apt-get', '-o', 'APT::Update::Error-Mode=any', 'update'], process)
     const told = refresh.text.split('\n').filter((line) => /^([EW]|sudo): /.test(line))
     await section('update', [...told, `code ${refresh.code}`])
@@ -95,14 +103,6 @@ function systemSections({ place, user }: Process): [string, string[]][] {
     .sort()
   sections.push(['services', user.uid === 0 ? [...outdated, 'whole'] : []])
   return sections
-}
-
-/** The free space of each folder that an upgrade fills, and the bytes that `apt-get clean` frees. */
-export function diskLines({ id, disk = PLENTY, cached = 0 }: Place): string[] {
-  const space = `${Math.floor(disk.free / BLOCK)} ${BLOCK} ${Math.floor(disk.size / BLOCK)}`
-  // A file system of its own for each place, as the number in `stat -f`.
-  const number = Buffer.from(id).toString('hex')
-  return [...['/', '/usr', '/var', '/boot', 'archives'].map((name) => `${name} ${space} ${number}`), `cached ${cached}`]
 }
 
 /**

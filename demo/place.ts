@@ -36,8 +36,23 @@ export const BUSTER: Distribution = {
   codename: 'buster',
   name: 'Debian GNU/Linux 10 (buster)',
 }
-/** Without apt. */
+/** With apk. */
 export const ALPINE: Distribution = { id: 'alpine', version: '3.22.1', codename: '', name: 'Alpine Linux v3.22' }
+
+/** With pacman. */
+export const ARCH: Distribution = { id: 'arch', version: 'rolling', codename: '', name: 'Arch Linux' }
+
+/** Without a package manager that the panel knows. */
+export const NIXOS: Distribution = { id: 'nixos', version: '25.05', codename: 'warbler', name: 'NixOS 25.05 (Warbler)' }
+
+/** The managers other than apt that are imitated. */
+export type Managed = 'apk' | 'pacman'
+
+/** Returns the package manager of a place without apt; undefined for one with apt, or with none. */
+export function managedOf({ os = BOOKWORM }: Place): Managed | undefined {
+  if (os.id === 'alpine') return 'apk'
+  return os.id === 'arch' ? 'pacman' : undefined
+}
 
 /** A newer version of a package. It is offered so long after the first plan, or at the first refresh after that plan. */
 export interface Newer {
@@ -92,7 +107,7 @@ export interface Backup {
   state: State
 }
 
-/** A place where apt runs: the host or one of its containers. */
+/** A place where a package manager runs: the host or one of its containers. */
 export interface Place {
   /** `host`, or the container's number. */
   id: string
@@ -162,8 +177,13 @@ export interface Place {
 }
 
 /** Whether apt is the package manager of a place. */
-export function hasApt({ os = BOOKWORM }: Place): boolean {
-  return os.id !== 'alpine'
+export function hasApt(place: Place): boolean {
+  return programOf(place) === 'apt-get'
+}
+
+/** The program by which the scripts find the package manager of a place, or `none`. */
+export function programOf(place: Place): string {
+  return place.os?.id === NIXOS.id ? 'none' : (managedOf(place) ?? 'apt-get')
 }
 
 const HOST = [BASE, CURL, LIBCURL, LIBSSL, KERNEL, SSH_SERVER, OPENSSL, TZDATA]

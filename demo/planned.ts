@@ -1,7 +1,8 @@
 import { DIFFERS_END, DIFFERS_MARK, PLAN_DIFFERS } from '../functions/plans/bound-script.ts'
 import { printInstead } from './apt.ts'
-import { diskLines, unfinishedLines } from './inspection.ts'
-import { hasApt, type Place } from './place.ts'
+import { diskLines } from './disk.ts'
+import { unfinishedLines } from './inspection.ts'
+import { hasApt, type Place, programOf } from './place.ts'
 import { actionLines, type Choice, chosen, choiceOf, hashOf, type Plan, wantedLines } from './plan.ts'
 import { fail, type Program, type Transaction } from './process.ts'
 import { publish } from './repositories.ts'
@@ -20,7 +21,7 @@ export function createPlans({ exitOf }: Shell): { plan: Program; compare: Progra
     const { place } = process
     const choice = choiceOf(words)
     if (!choice) return fail(process, 'not a selection\n', MISUSED)
-    await process.stdout(`manager ${hasApt(place) ? 'apt-get' : 'apk'}\n`)
+    await process.stdout(`manager ${programOf(place)}\n`)
     if (!hasApt(place)) return 0
     publish(place)
     await process.stdout('native amd64\n')

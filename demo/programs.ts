@@ -25,6 +25,8 @@ export function createPrograms(): Run {
 
   const scripts = createScripts(run)
   const sh: Program = async (args, process) => {
+    // The program of a job that gives the other words the functions of the package managers.
+    if (args[0] !== undefined && args[0] === process.program?.file) return (await run(args.slice(1), process)) ?? 127
     const [option, text = '', , ...rest] = args
     const script = option === '-c' ? scripts.get(text) : undefined
     if (script) return script(rest, process)
@@ -35,7 +37,7 @@ export function createPrograms(): Run {
 
   const protect = createProtected(createShell(run))
   const perl: Program = async ([file, ...rest], process) => {
-    if (file === process.program?.file && process.program?.text === PROTECTED) return protect(rest, process)
+    if (file === process.program?.file && process.program?.text.endsWith(PROTECTED)) return protect(rest, process)
     return fail(process, "Can't open perl script: No such file or directory\n", 2)
   }
 

@@ -6,6 +6,8 @@ import { STEPS, UPGRADE } from '../functions/updates/apt.ts'
 import { CHECK, INSPECTION } from '../functions/checks/check-script.ts'
 import { ALLOW, CLEAN as CLEAN_CACHE, HOLD, MANUAL, REPAIR, UNHOLD } from '../functions/checks/remedy-scripts.ts'
 import { COMPARE } from '../functions/plans/conffile-scripts.ts'
+import { managerText } from '../functions/managers/managed-scripts.ts'
+import { MANAGED_PLAN, MANAGED_PLANNED } from '../functions/plans/plan-command.ts'
 import { PLAN, PLANNED } from '../functions/plans/plan-script.ts'
 import { HEALTH } from '../functions/protection/health-script.ts'
 import { STATE } from '../functions/protection/step-scripts.ts'
@@ -24,6 +26,7 @@ import { Job } from './jobs.ts'
 import { createCheck } from './check.ts'
 import type { Run } from './pct.ts'
 import { createPlans } from './planned.ts'
+import { managedPlan, managedPlanned } from './managed.ts'
 import { fail, type Machine, type Process, type Program } from './process.ts'
 import { createHealth } from './protection/health.ts'
 import { createState, storageLines } from './protection/storage-lines.ts'
@@ -207,6 +210,10 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [PLAN, plan],
     [COMPARE, compare],
     [PLANNED, planned],
+    ...MANAGED.flatMap((name): [string, Program][] => [
+      [`${managerText(name)}${MANAGED_PLAN}`, managedPlan],
+      [`${managerText(name)}${MANAGED_PLANNED}`, managedPlanned],
+    ]),
     [CHANGELOG, changelog],
     [INSPECTION, createInspection(sh)],
     [CHECK, createCheck(sh)],
@@ -228,6 +235,9 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [CLEAN, clean],
   ])
 }
+
+/** The managers other than apt that are imitated. */
+const MANAGED = ['apk', 'pacman'] as const
 
 /** Every account has its password in the imitated host itself; only root can read the entry. */
 function inspected({ name, uid, shell, expired, groups, sudo = 'none' }: User, byRoot: boolean): string[] {

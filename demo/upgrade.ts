@@ -1,6 +1,7 @@
 import { PARTLY_REFRESHED } from '../functions/updates/apt.ts'
 import { printInstead } from './apt.ts'
-import type { Place } from './place.ts'
+import { managedUpgrade } from './managed.ts'
+import { managedOf, type Place } from './place.ts'
 import type { Process, Program } from './process.ts'
 import { faultsOf } from './repositories.ts'
 import { type Shell, wordsOf } from './sh.ts'
@@ -13,6 +14,8 @@ export function createUpgrade({ exitOf }: Shell): { steps: Program; upgrade: Pro
   const steps: Program = async ([sudo = ''], process) => {
     const { place, machine } = process
     if (machine.upgradeOutput) return printInstead(machine.upgradeOutput, process)
+    const manager = managedOf(place)
+    if (manager) return managedUpgrade(process, manager)
     const aptGet = [...wordsOf(sudo), 'apt-get']
     // An unfinished dpkg run is completed first.
     place.unfinished = []

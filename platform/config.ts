@@ -115,6 +115,8 @@ const Environment = z.object({
     .regex(/^[\x21-\x7e]+$/, 'un jeton sans espace')
     .optional(),
   PANEL_CVE_URL: dataUrl().optional(),
+  PANEL_ALPINE_SECDB_URL: dataUrl().optional(),
+  PANEL_ARCH_SECURITY_URL: dataUrl().optional(),
   PANEL_KEV_URL: dataUrl().optional(),
   PANEL_MODULES_DIR: z.string().optional(),
   PANEL_DEPLOYER: z.enum(['docker', 'process', 'none'], 'docker, process ou none').optional(),
@@ -165,6 +167,10 @@ export interface Config {
   forge: { url: string; org: string; token: string | undefined } | undefined
   /** The address below which each Debian release has its list of vulnerabilities. */
   cveUrl: string | undefined
+  /** The address below which each branch of Alpine has its lists of fixed vulnerabilities. */
+  alpineSecdbUrl: string | undefined
+  /** The address below which Arch has the list of its security tracker. */
+  archSecurityUrl: string | undefined
   /** The address of the list of vulnerabilities that are known to be exploited. */
   kevUrl: string | undefined
   /** The folder with the code of the installed modules. */
@@ -232,6 +238,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     anonymousOutput: env.PANEL_ANONYMOUS_OUTPUT,
     forge: forgeUrl && forgeOrg ? { url: forgeUrl, org: forgeOrg, token: env.PANEL_FORGE_TOKEN } : undefined,
     cveUrl: env.PANEL_CVE_URL,
+    alpineSecdbUrl: env.PANEL_ALPINE_SECDB_URL,
+    archSecurityUrl: env.PANEL_ARCH_SECURITY_URL,
     kevUrl: env.PANEL_KEV_URL,
     modulesDir: env.PANEL_MODULES_DIR === undefined ? join(dataDir, 'modules') : resolve(env.PANEL_MODULES_DIR),
     deployer: env.PANEL_DEPLOYER,

@@ -3,6 +3,7 @@ import type { Database } from '../db/libsql/database.ts'
 import { createCheckChanges } from '../functions/checks/changes.ts'
 import { createSettings, ERRORS, type Services, type Settings } from '../functions/services.ts'
 import { type AnyJobKind, createJobs } from '../jobs/jobs.ts'
+import { hostName } from '../functions/notifications/host-name.ts'
 import { createNotifier } from '../notifications/notifications.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
@@ -106,7 +107,9 @@ export async function assemble(
   opened.push(() => jobs.stop())
   const checkChanges = createCheckChanges({ db, hub, log })
   opened.push(() => checkChanges.stop())
-  const notifications = createNotifier({ db, secrets, clock, log, publicUrl: config.publicUrl, onDemand })
+  const { publicUrl } = config
+  const named = () => hostName(settings)
+  const notifications = createNotifier({ db, secrets, clock, log, publicUrl, hostName: named, onDemand })
   opened.push(() => notifications.stop())
   const limiter = createLimiter(db, clock)
   const boot = { id: randomUUID(), startedAt: timestamp(clock()), version: VERSION }

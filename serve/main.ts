@@ -46,6 +46,10 @@ Le service et ses commandes se configurent par l’environnement, et pour le paq
                                 forge (Gitea, Forgejo) des modules : adresse, organisation, jeton
   PANEL_CVE_URL                 adresse sous laquelle chaque version de Debian a sa liste de failles, au format de
                                 debsecan (sinon le panneau n’en indique aucune)
+  PANEL_ALPINE_SECDB_URL        adresse sous laquelle chaque branche d’Alpine a ses listes de failles, au format de
+                                secdb (sinon le panneau n’en indique aucune)
+  PANEL_ARCH_SECURITY_URL       adresse sous laquelle Arch a la liste de failles all.json de son suivi de sécurité
+                                (sinon le panneau n’en indique aucune)
   PANEL_KEV_URL                 adresse de la liste des failles dont l’exploitation est connue, au format de la CISA
   PANEL_MODULES_DIR             dossier du code des modules (<données>/modules)
   PANEL_DEPLOYER                process : redémarrer sans coupure avec un module installé ; docker : remplacer le

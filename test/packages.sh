@@ -1,5 +1,5 @@
 #!/bin/bash
-# packages.sh SUITE...: installs the Debian packages that the suites panel, host, docker and package need and this machine lacks.
+# packages.sh SUITE...: installs the Debian packages that the suites unit, panel, host, docker and package need and this machine lacks.
 # Root on Debian; elsewhere it names them and fails. Prints nothing when all is there. CHROMIUM names another browser.
 set -euo pipefail
 PATH=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)/node_modules/.bin:$PATH
@@ -12,6 +12,8 @@ need() { command -v "$1" >/dev/null || [[ $1 == /* && -e $1 ]] || missing+=("$2"
 node --version >/dev/null 2>&1 || missing+=(libatomic1)
 for suite in "$@"; do
   case $suite in
+    # Scripts for containers without bash run in its shell too, where it is there.
+    unit) need busybox busybox ;;
     panel | host)
       # The whole browser takes half as much CPU again; it does where nothing can be installed.
       browser=/usr/bin/chromium-headless-shell

@@ -22,6 +22,16 @@ const Size = z.object({ size: z.number() })
 const Version = z.object({ version: z.number() })
 const Sealed = z.object({ name: z.string(), value: z.string() })
 
+const SEALED = `
+  SELECT key AS name, value FROM settings WHERE key IN ('ssh_password', 'hypervisor_token') AND value <> ''
+  UNION ALL SELECT 'signing_key:' || kid, private_sealed FROM signing_keys`
+
+/** Secrets in tables that copies of earlier versions do not have. */
+const NEWER = {
+  notification_channels: `SELECT 'notification_channel:' || id AS name, secrets AS value FROM notification_channels`,
+  schedules: `SELECT 'schedule_ping:' || id AS name, ping AS value FROM schedules WHERE ping IS NOT NULL`,
+} as const
+
 /** Reads a database file without changing it. Rejects if it is damaged or does not belong to this service. */
 export async function inspectCopy(file: string): Promise<Copy> {
   // `openDatabase` would create a write-ahead log beside the file.
@@ -36,9 +46,10 @@ export async function inspectCopy(file: string): Promise<Copy> {
     const missing = size - (await stat(file)).size
     if (missing !== 0) throw new Error(`${missing} octets manquent`)
     const { version } = one(Version, 'SELECT max(version) AS version FROM schema_version')
-    const sealed = connection.rows(`
-      SELECT key AS name, value FROM settings WHERE key IN ('ssh_password', 'hypervisor_token') AND value <> ''
-      UNION ALL SELECT 'signing_key:' || kid, private_sealed FROM signing_keys`)
+    const has = (table: string) =>
+      connection.rows(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '${table}'`).length > 0
+    const newer = Object.entries(NEWER).flatMap(([table, sql]) => (has(table) ? connection.rows(sql) : []))
+    const sealed = [...connection.rows(SEALED), ...newer]
     return { version, sealed: sealed.map((row) => Sealed.parse(row)) }
   } finally {
     connection.close()

@@ -30,6 +30,7 @@ import { type Report, readReport } from './check-report.ts'
 import { type CheckScope, checkCommand, LANES } from './check-script.ts'
 import { AWAY } from './due.ts'
 import { withVulnerabilities } from './known-vulnerabilities.ts'
+import { withManagers } from '../managers/managed-scripts.ts'
 import { MOST_PACKAGES } from '../managers/package-update.ts'
 
 /**
@@ -46,7 +47,7 @@ export const checkJob = defineJob({
   bounds: { ofTarget: 3, ofUser: 16, ofAll: 50 },
 
   async command({ target, mark, lanes }, host) {
-    return checkCommand(scopeOf(target), mark, sudoFor(await elevationOf(host)), lanes)
+    return withManagers({ command: checkCommand(scopeOf(target), mark, sudoFor(await elevationOf(host)), lanes) })
   },
 
   result: ({ target, mark }, ended) => resultStatements(target, mark, ended),

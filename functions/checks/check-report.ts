@@ -4,12 +4,22 @@ import { rebootOf } from '../hypervisor/reboot-reasons.ts'
 import { outdatedOf, sawAll } from '../restarts/outdated-services.ts'
 import { targetFactsOf, type TargetFacts } from '../restarts/standing-facts.ts'
 import { isVital } from '../restarts/standing-findings.ts'
+import { managedReport } from '../managers/managed-report.ts'
+import { isManaged } from '../managers/managed-scripts.ts'
+import { PROGRAMS } from '../managers/manager.ts'
 import type { PackageUpdate, ReportedPackages } from '../managers/package-update.ts'
 import { Summary } from './check.ts'
-import { codeOf, partsOf } from './check-blocks.ts'
+import { codeOf, partsOf } from '../managers/sections.ts'
 import { endOfLifeOf } from './end-of-life.ts'
 import { countsOf, packagesOf } from './package-report.ts'
-import { conffileFindings, diskFindings, mountFindings, otherUpgraderFindings, sizesOf } from './system-findings.ts'
+import {
+  conffileFindings,
+  diskFindings,
+  mountFindings,
+  otherUpgraderFindings,
+  type Sizes,
+  sizesOf,
+} from './system-findings.ts'
 
 /** The result of inspecting one target. */
 export interface Report extends ReportedPackages {
@@ -22,26 +32,61 @@ export interface Report extends ReportedPackages {
 
 /** Reads the output of an inspection (`INSPECTION` of check-script.ts); undefined when it is incomplete or too long. */
 export async function readReport(lines: readonly string[], place: 'host' | 'container'): Promise<Report | undefined> {
-  const { words, sections } = await partsOf(lines)
+  const { words, sections, isTwice } = await partsOf(lines)
   const section = (name: string) => sections.get(name) ?? []
-  const manager = MANAGERS.get(words.get('manager') ?? '')
+  const manager = managerOf(words.get('manager'))
   if (manager === undefined) return undefined
   const os = osOf(section('os'))
   const standing = targetFactsOf(section('standing'))
   // A container has no kernel of its own.
   const reboot =
     place === 'host' ? rebootOf(sections.get('reboot'), section('kernels')) : { required: null, reasons: [] }
-  if (manager !== 'apt') {
-    const findings = manager === null ? [findingOf('manager_missing')] : []
-    const summary = { ...EMPTY, manager, os, reboot, findings }
+  if (manager === null) {
+    const summary = { ...EMPTY, manager, supported: false, os, reboot, findings: [findingOf('manager_missing')] }
     return { summary, packages: [], changes: new Map(), refreshed: false, standing }
   }
+  if (!words.has('end')) return undefined
+  const mounts = mountFindings(section('mounts'))
+  const services = outdatedOf(section('services'), place)
+  const whole = (
+    { packages, changes }: ReportedPackages,
+    findings: readonly Finding[],
+    own: { sizes: Sizes; refreshed: boolean; isSupported?: boolean },
+  ): Report | undefined => {
+    const last: Finding[] = []
+    if (reboot.required) last.push(findingOf('reboot_required'))
+    if (services.length > 0) last.push(findingOf('services_outdated'))
+    last.push(...otherUpgraderFindings(section('upgraders')))
+    const summary = Summary.safeParse({
+      ...EMPTY,
+      manager,
+      supported: own.isSupported ?? true,
+      os,
+      reboot,
+      findings: [...findings, ...last].slice(0, MOST_FINDINGS),
+      services,
+      services_unseen: !sawAll(section('services')),
+      vital: packages.filter(({ name }) => isVital(name)).slice(0, MOST_VITAL),
+      counts: countsOf(packages),
+      download_bytes: own.sizes.download,
+      disk_bytes: own.sizes.disk,
+    })
+    return summary.success
+      ? { packages, changes, summary: summary.data, refreshed: own.refreshed, standing }
+      : undefined
+  }
+  if (isManaged(manager)) {
+    const managed = isTwice ? undefined : await managedReport(manager, sections)
+    if (!managed) return undefined
+    const { findings, sizes, packages } = managed
+    const disk = diskFindings(section('disk'), sizes, packages.some(isKernel))
+    return whole(managed, [...mounts, ...findings, ...disk], managed)
+  }
   const reported = await packagesOf(sections)
-  if (!words.has('end') || reported === undefined || !isWhole(sections)) return undefined
+  if (reported === undefined || !isWhole(sections)) return undefined
 
   const { packages } = reported
   const refresh = sections.get('update')
-  const mounts = mountFindings(section('mounts'))
   // On a read-only system apt complains about its own files.
   const repositories = repositoryFindings(refresh ?? []).filter(
     (each) => mounts.length === 0 || each.repository !== null,
@@ -50,7 +95,6 @@ export async function readReport(lines: readonly string[], place: 'host' | 'cont
   const hasLists = Number(section('lists')[0] ?? 0) > 0
   const locked = words.get('locked') ?? (isLockRefused(refresh ?? []) ? 'lists' : undefined)
   const sizes = sizesOf(section('sizes'))
-  const services = outdatedOf(section('services'), place)
   const findings: Finding[] = [...mounts]
   if (isOffline(section('repositories'), repositories)) findings.push(findingOf('network_missing'))
   findings.push(...repositories)
@@ -71,24 +115,7 @@ export async function readReport(lines: readonly string[], place: 'host' | 'cont
   // Without met dependencies, apt leaves every package alone.
   const isBroken = findings.some(({ severity }) => severity === 'blocking')
   findings.push(...packageFindings(packages, section('held')).filter(({ code }) => !isBroken || code === 'held'))
-  if (reboot.required) findings.push(findingOf('reboot_required'))
-  if (services.length > 0) findings.push(findingOf('services_outdated'))
-  findings.push(...otherUpgraderFindings(section('upgraders')))
-
-  const found = {
-    manager,
-    os,
-    reboot,
-    findings: findings.slice(0, MOST_FINDINGS),
-    services,
-    services_unseen: !sawAll(section('services')),
-    vital: packages.filter(({ name }) => isVital(name)).slice(0, MOST_VITAL),
-    counts: countsOf(packages),
-  }
-  const bytes = { download_bytes: sizes.download, disk_bytes: sizes.disk }
-  const summary = Summary.safeParse({ ...EMPTY, ...found, ...bytes })
-  if (!summary.success) return undefined
-  return { ...reported, summary: summary.data, refreshed: refreshed && hasLists, standing }
+  return whole(reported, findings, { sizes, refreshed: refreshed && hasLists })
 }
 
 /** Findings of one target, which every page loads. */
@@ -106,14 +133,10 @@ function isWhole(sections: ReadonlyMap<string, string[]>): boolean {
   return codes.every((code) => code === 0) || (codes[0] === 100 && codes.every((code) => code === 0 || code === 100))
 }
 
-const MANAGERS: ReadonlyMap<string, Summary['manager']> = new Map([
-  ['apt-get', 'apt'],
-  ['apk', 'apk'],
-  ['dnf', 'dnf'],
-  ['zypper', 'zypper'],
-  ['pacman', 'pacman'],
-  ['none', null],
-])
+/** Returns null for a target without a manager, and undefined where it does not tell. */
+function managerOf(program = ''): Summary['manager'] | undefined {
+  return program === 'none' ? null : PROGRAMS.get(program)
+}
 
 const EMPTY = {
   counts: { upgrade: 0, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 },
@@ -235,5 +258,10 @@ export function downgradeFindings(packages: readonly PackageUpdate[]): Finding[]
 
 /** Whether a planned package is a kernel, which needs room on /boot. */
 export function isKernel({ name, status }: PackageUpdate): boolean {
-  return status === 'planned' && /^(linux-image|proxmox-kernel|pve-kernel)-/.test(name)
+  return (
+    status === 'planned' &&
+    /^((linux-image|proxmox-kernel|pve-kernel)-|(kernel(-core|-default)?|linux(-lts|-zen|-hardened|-virt)?)$)/.test(
+      name,
+    )
+  )
 }

@@ -4,6 +4,7 @@ import { STORAGE } from '../protection/storage-script.ts'
 import { SERVICES } from '../restarts/services-script.ts'
 import { STANDING } from '../restarts/standing-script.ts'
 import { CHANGED_CONFFILES } from '../updates/fetch-script.ts'
+import { FIND_MANAGER } from '../managers/manager.ts'
 import { LOCKED } from '../updates/lock-script.ts'
 import { UPGRADERS } from './upgraders-script.ts'
 
@@ -25,8 +26,9 @@ const INSPECTION_SECONDS = 120
 /**
  * `INSPECTION <sudo>`, on the host or inside a container: refreshes the package lists, then reports available upgrades
  * and obstacles. It changes nothing else. If apt or dpkg is busy, it waits a few seconds and then reports that. The
- * simulations that tell why a package is left alone run only where some package is. The host helper contains this text:
- * any change of it, even of a comment, needs a new `HELPER_VERSION`.
+ * simulations that tell why a package is left alone run only where some package is. Another manager than apt tells by
+ * `managed_look` of managed-scripts.ts, which must come before this text. The host helper contains this text: any change
+ * of it, even of a comment, needs a new `HELPER_VERSION`.
  */
 export const INSPECTION = `
 sudo=$1
@@ -40,13 +42,15 @@ section() {
 ${CHANGED_CONFFILES.trimStart()}
 head -c 4096 /etc/os-release 2>/dev/null | section os
 ${STANDING.trim()}
-for manager in apt-get apk dnf zypper pacman none; do
-  command -v "$manager" >/dev/null 2>&1 && break
-done
+${FIND_MANAGER.trim()}
 echo "manager $manager"
-[ "$manager" = apt-get ] || exit 0
+[ "$manager" != none ] || exit 0
 limited=
-command -v timeout >/dev/null 2>&1 && limited='timeout -k 5 60'${LOCKED}
+timeout -k 5 60 true 2>/dev/null && limited='timeout -k 5 60'
+sed -n 's#^[^ ]* \\(/\\|/usr\\|/var\\) [^ ]* \\(r[ow]\\)[, ].*#\\1 \\2#p' /proc/self/mounts | section mounts
+if [ "$manager" != apt-get ]; then
+  managed_look
+else${LOCKED}
 free() {
   tries=0
   while locked "$1"; do
@@ -56,7 +60,6 @@ free() {
   done
 }
 quiet='-o Debug::NoLocking=1 -o APT::Color=0'
-sed -n 's#^[^ ]* \\(/\\|/usr\\|/var\\) [^ ]* \\(r[ow]\\)[, ].*#\\1 \\2#p' /proc/self/mounts | section mounts
 # Another check of the same target may be reading the lists.
 if free /var/lib/apt/lists/lock 30; then
   text=$({
@@ -139,6 +142,7 @@ eval "$(apt-config shell archives Dir::Cache::archives/d 2>/dev/null)"
   done
   find "$archives" -maxdepth 2 -type f -name '*.deb' -printf '%s\\n' 2>/dev/null | awk '{ sum += $1 } END { printf "cached %.0f\\n", sum }'
 } | section disk
+fi
 [ ! -e /run/reboot-required ] || head -c 65536 /run/reboot-required.pkgs 2>/dev/null | sort -u | section reboot
 {
   uname -r
@@ -158,10 +162,12 @@ const FLAGS = `config=$($1 ${CONTAINER_TOOL} config "$2") || exit; printf "%s\\n
  * template, in a block `flags:<id>`; of the containers that it covers, what their storage can do, in a block `storage`.
  * Under a sudo rule the account itself reads for that what it may. Time and bytes of each target are bounded. After the time-out, a process of the
  * target may still hold the pipe open, so the process that reads it is killed. That one is `cat`, because `head` would
- * lose the bytes in its buffer. Where `<sudo>` ends with the host helper, the helper contains the inspection itself.
+ * lose the bytes in its buffer. `$managers` of its environment (`withManagers`) comes before the inspection. Descriptor 9
+ * is for notes of the job. Where `<sudo>` ends with the host helper, the helper contains the inspection itself.
  */
 export const CHECK = `
-mark=$1 look=$2 sudo=$3 scope=$4 only=$5 lanes=$6 helper=
+mark=$1 look=\${managers-}$2 sudo=$3 scope=$4 only=$5 lanes=$6 helper=
+unset managers
 case $sudo in *${HOST_HELPER}) helper=1 ;; esac
 limit=${INSPECTION_SECONDS} most=${INSPECTION_BYTES / 512}
 dir=$(mktemp -d /tmp/ops-panel-check-XXXXXXXX) || exit 73
@@ -183,9 +189,9 @@ inspect() {
   name=$1 file=$dir/$2
   shift 2
   mkfifo "$file.pipe"
-  (ulimit -f "$most" && exec cat) <"$file.pipe" >"$file" 7>&- 8>&- &
+  (ulimit -f "$most" && exec cat) <"$file.pipe" >"$file" 7>&- 8>&- 9>&- &
   reader=$!
-  : | timeout -k 5 "$limit" "$@" >"$file.pipe" 2>&1 7>&- 8>&-
+  : | timeout -k 5 "$limit" "$@" >"$file.pipe" 2>&1 7>&- 8>&- 9>&-
   code=$?
   tries=0
   while kill -0 "$reader" 2>/dev/null && [ "$tries" -lt 100 ]; do

@@ -35,6 +35,8 @@ type CheckState = z.infer<typeof CheckState>
 /** The stored results of an inspection. Findings that depend on the current time are added when a response is built. */
 export const Summary = z.object({
   manager: z.enum(MANAGER_NAMES).nullable(),
+  /** Whether the manager could say what an upgrade would change. Earlier versions could ask apt alone. */
+  supported: z.boolean().nullable().default(null),
   os: z
     .object({
       id: text,
@@ -62,7 +64,7 @@ export const Summary = z.object({
 export type Summary = z.infer<typeof Summary>
 
 /** The state of a target after its last check, without its packages. */
-export const CheckSummary = Summary.omit({ vital: true }).extend({
+export const CheckSummary = Summary.omit({ vital: true, supported: true }).extend({
   services: z.array(Summary.shape.services.element.extend({ interrupts: Interrupted.nullable() })),
   target: Target,
   name: text,
@@ -110,6 +112,7 @@ export const EXAMPLE_CHECK: CheckSummary = {
 
 const EMPTY_SUMMARY: Summary = {
   manager: null,
+  supported: null,
   os: null,
   counts: NO_COUNTS,
   exploited: 0,
@@ -183,7 +186,8 @@ export function checkOf(
     ...(isAhead(storedRow.checked_at, now) && NOT_CHECKED),
   }
   const read = row.summary === null ? undefined : Summary.safeParse(JSON.parse(row.summary))
-  const { vital, ...stored } = read?.data ?? EMPTY_SUMMARY
+  const { vital, supported, ...stored } = read?.data ?? EMPTY_SUMMARY
+  const isSupported = supported ?? stored.manager === 'apt'
   const stands = standingAt(standing, row.target)
   const reachedBy = row.vmid === null ? [] : ofAll.filter((each) => mayHaveReached(each, String(row.vmid)))
   const last_upgrade = lastUpgradeOf(row, reachedBy)
@@ -198,7 +202,7 @@ export function checkOf(
     ...standingFindings(stands, vital),
     ...endOfLifeFindings(stored.os, now),
   ]
-  const asked = row.checked_at !== null && stored.manager === 'apt'
+  const asked = row.checked_at !== null && isSupported
   if (asked && isOld && !findings.some(({ code, repository }) => code === 'lists_stale' && repository === null))
     findings.push(findingOf('lists_stale'))
   const { target, checked_at, lists_at, job_id, checking } = row
@@ -223,7 +227,7 @@ export function checkOf(
     if (checked_at === null || row.unanswered || read?.success === false) return 'unknown'
     // The findings are from before the last upgrade.
     if (changed_at !== null && changed_at > checked_at) return 'unknown'
-    if (stored.manager !== 'apt') return 'unsupported'
+    if (!isSupported) return 'unsupported'
     if (findings.some(({ severity }) => severity === 'blocking')) return 'blocked'
     if (findings.some(({ severity }) => severity === 'warning')) return 'attention'
     const { upgrade, install } = stored.counts

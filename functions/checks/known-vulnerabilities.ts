@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database } from '../../db/libsql/database.ts'
+import { releaseOf } from '../vulnerabilities/releases.ts'
 import { type Vulnerabilities, vulnerabilitiesFor } from '../vulnerabilities/vulnerabilities.ts'
 import type { PackageUpdate } from '../managers/package-update.ts'
 import type { Report } from './check-report.ts'
@@ -15,24 +16,26 @@ export async function withVulnerabilities(
 ): Promise<ReadonlyMap<string, Report>> {
   const releases = new Map<string, Set<string>>()
   for (const { summary, changes } of reports.values()) {
-    const codename = codenameOf(summary)
-    if (codename === undefined) continue
-    const sources = releases.get(codename) ?? new Set()
+    const release = summary.os ? releaseOf(summary.os) : undefined
+    if (release === undefined) continue
+    const sources = releases.get(release) ?? new Set()
     for (const { source } of changes.values()) sources.add(source)
-    releases.set(codename, sources)
+    releases.set(release, sources)
   }
   const known = new Map<string, Awaited<ReturnType<typeof vulnerabilitiesFor>>>()
-  for (const [codename, sources] of releases)
-    if (sources.size > 0) known.set(codename, await vulnerabilitiesFor(db, codename, sources))
+  for (const [release, sources] of releases)
+    if (sources.size > 0) known.set(release, await vulnerabilitiesFor(db, release, sources))
 
   const all = new Map<string, Report>()
   for (const [name, report] of reports) {
-    const vulnerabilities = known.get(codenameOf(report.summary) ?? '')
+    const vulnerabilities = known.get((report.summary.os && releaseOf(report.summary.os)) ?? '')
     const packages = (vulnerabilities ? await marked(report, vulnerabilities) : [...report.packages]).sort(
       mostUrgentFirst,
     )
     const exploited = packages.filter((each) => each.status === 'planned' && isExploited(each)).length
-    const summary = { ...report.summary, counts: countsOf(packages), exploited }
+    // A list of the distribution's vulnerabilities tells what its package manager does not.
+    const findings = report.summary.findings.filter(({ code }) => code !== 'security_unknown' || !vulnerabilities)
+    const summary = { ...report.summary, findings, counts: countsOf(packages), exploited }
     all.set(name, { ...report, packages, summary })
   }
   return all
@@ -59,11 +62,6 @@ async function marked(report: Report, vulnerabilities: Vulnerabilities): Promise
     packages.push(found.length === 0 ? each : { ...each, cves, security: true })
   }
   return packages
-}
-
-/** The lists know the releases of Debian alone. */
-function codenameOf({ os }: Report['summary']): string | undefined {
-  return os?.id === 'debian' && os.codename !== null ? os.codename : undefined
 }
 
 function isExploited({ cves }: PackageUpdate): boolean {

@@ -7,7 +7,7 @@ import {
 } from '../managers/package-update.ts'
 import { compareDebianVersions } from '../vulnerabilities/debian-version.ts'
 import type { Summary } from './check.ts'
-import { inSlices } from './check-blocks.ts'
+import { inSlices } from '../managers/sections.ts'
 
 type Sections = ReadonlyMap<string, string[]>
 
@@ -162,9 +162,9 @@ export function countsOf(packages: readonly PackageUpdate[]): Summary['counts'] 
   const counts = { upgrade: 0, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 }
   for (const { status, action, security } of packages) {
     if (status !== 'planned') counts[status] += action === 'upgrade' ? 1 : 0
-    else if (action === 'install') counts.install += 1
+    else if (action === 'install' || action === 'remove') counts[action] += 1
     else counts.upgrade += 1
-    if (security && status === 'planned') counts.security += 1
+    if (security && status === 'planned' && action !== 'remove') counts.security += 1
   }
   return counts
 }

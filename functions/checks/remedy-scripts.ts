@@ -1,3 +1,4 @@
+import { FIND_MANAGER } from '../managers/manager.ts'
 import { PAUSE } from '../updates/lock-script.ts'
 import { REFRESH } from '../updates/refresh-script.ts'
 
@@ -119,6 +120,11 @@ left=$(wanted)
 
 /** Reads lines `name` or `name:arch` and passes on those that were asked for, as `name` or as `name:arch`. */
 const ASKED = `
+# Without apt-mark no hold can be read, and an empty list would look like success.
+command -v apt-mark >/dev/null 2>&1 || {
+  echo 'Only the holds of apt can be changed.'
+  exit 1
+}
 native=$(dpkg --print-architecture 2>/dev/null)
 asked_of() {
   { printf '%s\\n' "$asked" | sed 's/^/? /'; cat; } | awk -v native="$native" '
@@ -166,20 +172,38 @@ done)
 [ -n "$(wanted)" ] || [ -z "$installed" ] || echo 'These packages are held already.'${mark('hold', 'Not held')}[ -z "$left$missing" ]
 `
 
-/** `CLEAN <sudo>`: removes the package files that apt has downloaded, and says how much is free before and after. */
+/**
+ * `CLEAN <sudo>`: removes the package files that the manager has downloaded, and says how much is free before and after.
+ * pacman keeps them for people who go back to a former version, so they stay.
+ */
 export const CLEAN = `
 sudo=$1${QUIETLY}${PAUSE}
-archives=/var/cache/apt/archives/
-eval "$(apt-config shell archives Dir::Cache::archives/d 2>/dev/null)"
+${FIND_MANAGER.trim()}
+archives=/var/cache
+if [ "$manager" = apt-get ]; then
+  archives=/var/cache/apt/archives/
+  eval "$(apt-config shell archives Dir::Cache::archives/d 2>/dev/null)"
+fi
 free() {
   kib=$(df -Pk "$archives" | { read -r heads && read -r device size used left rest && echo "$left"; })
   echo "Free space $1: $((kib / 1024)).$((kib % 1024 * 10 / 1024)) MiB"
 }
 free before
-waited=0
-pause "\${archives%/}/lock"
 code=0
-$sudo apt-get clean </dev/null || code=$?
+case $manager in
+  apt-get)
+    waited=0
+    pause "\${archives%/}/lock"
+    $sudo apt-get clean </dev/null || code=$?
+    ;;
+  dnf) $sudo dnf clean packages </dev/null || code=$? ;;
+  zypper) $sudo zypper --non-interactive clean </dev/null || code=$? ;;
+  apk) $sudo apk cache clean </dev/null || code=$? ;;
+  *)
+    echo "The package files of $manager are not removed by the panel."
+    code=1
+    ;;
+esac
 free after
 exit "$code"
 `

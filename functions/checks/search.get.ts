@@ -4,7 +4,7 @@ import { READS } from '../../runtime/function.ts'
 import { Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
 import { PackageUpdate } from '../managers/package-update.ts'
-import { inSlices } from './check-blocks.ts'
+import { inSlices } from '../managers/sections.ts'
 
 export default defineFunction({
   method: 'GET',

@@ -32,15 +32,17 @@ interface Space {
 
 /**
  * Compares the free space with the needs of the planned upgrade. Lines: `<folder> <free blocks> <block size> <blocks>
- * <file system id>`, where the folder of downloads is named `archives`, and `cached <bytes>` that `apt-get clean`
- * frees.
+ * <file system id>`, where the folder of downloads is named `archives`, `folder <path>` of these downloads where it is not
+ * that of apt, and `cached <bytes>` that a cleaning frees.
  */
 export function diskFindings(lines: readonly string[], sizes: Sizes, hasKernel: boolean): Finding[] {
   const spaces = new Map<string, Space>()
   let cached = 0
+  let folder = '/var/cache/apt/archives'
   for (const line of lines.slice(0, 20)) {
     const [name = '', blocks, size, , id = ''] = line.split(' ')
     if (name === 'cached') cached = Number(blocks) || 0
+    else if (name === 'folder') folder = (blocks ?? '').slice(0, 100)
     else if (Number(size) > 0) spaces.set(name, { name, free: Number(blocks) * Number(size), id })
   }
   const downloads = spaces.get('archives')
@@ -59,7 +61,7 @@ export function diskFindings(lines: readonly string[], sizes: Sizes, hasKernel: 
     const isOnlyCache = space === downloads
     if (!isFirst || (space.name === '/boot' && !hasKernel)) return []
     const needed = need.get(space.id) ?? 0
-    const name = isOnlyCache ? '/var/cache/apt/archives' : space.name
+    const name = isOnlyCache ? folder : space.name
     const cleans = downloads?.id === space.id && cached > 0
     if (needed > space.free) {
       const lack = `La place manque sur ${name} : la mise à jour demande ${megabytes(needed)}, il reste ${megabytes(space.free)}.`
@@ -107,9 +109,13 @@ export function conffileFindings(lines: readonly string[]): Finding[] {
 
 /** A line of cron that upgrades: `cron <tool> <line> <file>`. A target may print anything, so only these files pass. */
 const CRON_LINE =
-  /^cron (apt|unattended|lxcs) ([1-9]\d{0,4}) (\/etc\/crontab|\/etc\/cron\.d\/[\w-]{1,100}|\/var\/spool\/cron\/crontabs\/root)$/
+  /^cron (apt|apk|dnf|zypper|pacman|unattended|lxcs) ([1-9]\d{0,4}) (\/etc\/crontab|\/etc\/cron\.d\/[\w-]{1,100}|(?:\/var\/spool\/cron|\/etc)\/crontabs\/root|\/var\/spool\/cron\/root)$/
 const CRON_TOOLS: Readonly<Record<string, string>> = {
   apt: 'apt',
+  apk: 'apk',
+  dnf: 'dnf',
+  zypper: 'zypper',
+  pacman: 'pacman',
   unattended: 'unattended-upgrade',
   lxcs: 'update-lxcs',
 }
@@ -126,6 +132,11 @@ export function otherUpgraderFindings(lines: readonly string[]): Finding[] {
   const byCron = `Cron lance des mises à jour sans instantané et à côté des plans : ${named}.`
   return [
     ...(told.includes('unattended') ? [findingOf('other_upgrader')] : []),
+    ...told.flatMap((line) => {
+      const unit = /^timer ([a-z0-9-]{1,50})$/.exec(line)?.[1]
+      const message = `${unit}.timer installe des mises à jour de lui-même, sans instantané et à côté des plans.`
+      return unit === undefined ? [] : [findingOf('other_upgrader', { message, remedy: REMEDIES.TERMINAL })]
+    }),
     ...(places.length > 0 ? [findingOf('other_upgrader', { message: byCron, remedy: REMEDIES.TERMINAL })] : []),
   ]
 }
@@ -142,7 +153,7 @@ export function excludedFindings(packages: readonly string[]): Finding[] {
   if (packages.length === 0) return []
   const named = packages.slice(0, NAMED).join(', ')
   const more = packages.length > NAMED ? ` et ${packages.length - NAMED} autres` : ''
-  const message = `apt changerait aussi ${named}${more}, que ce choix laisse de côté : choisissez autrement.`
+  const message = `La mise à jour changerait aussi ${named}${more}, que ce choix laisse de côté : choisissez autrement.`
   return [findingOf('kept_back_dependencies', { severity: 'blocking', packages: [...packages], message })]
 }
 

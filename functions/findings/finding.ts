@@ -30,6 +30,8 @@ export const FindingCode = z.enum([
   'end_of_life',
   'application_update',
   'other_upgrader',
+  'security_unknown',
+  'selection_unsupported',
 ])
 
 export const RemedyAction = z.enum([
@@ -133,6 +135,12 @@ const FINDINGS = {
     'unattended-upgrades installe des mises à jour de lui-même, sans instantané et à côté des plans.',
     DISABLE,
   ],
+  security_unknown: [
+    'info',
+    'Le gestionnaire de paquets ne dit pas quelles mises à jour corrigent une faille, et aucune liste de failles de cette distribution n’est enregistrée.',
+    null,
+  ],
+  selection_unsupported: ['blocking', 'Le gestionnaire de paquets ne peut pas faire ce choix.', null],
 } as const satisfies Partial<Record<Finding['code'], readonly [Finding['severity'], string, Finding['remedy']]>>
 
 /** Remedies that a finding may have instead of that of its code. */

@@ -1,7 +1,7 @@
 /**
  * Shell functions of the host helper that decide which arguments it takes: `is_container <number>`, `is_place
  * host|<number>`, `is_text <longest> <text>`, `is_hash <text>`, `is_package <name>[:<arch>]`, `is_selection <word>…`
- * (`selectionWords` of plan-script.ts), `is_version <version>`, `is_service <unit>` (`isServiceName` of never.ts),
+ * (`selectionWords` of plan-command.ts), `is_version <version>`, `is_service <unit>` (`isServiceName` of never.ts),
  * `is_files <word>` (`filesWord` of conffile-scripts.ts),
  * `is_offer <name>[:<arch>]=<version>`, `is_snapshot <name>` (a snapshot of the panel) and `is_look <word>…` (`probeWords`
  * without commands). A changed rule is another text of the helper, so it needs a new
@@ -30,9 +30,9 @@ is_text() {
 
 is_package() {
   case $1 in *:*:* | *:) return 1 ;; *:*) set -- "\${1%:*}" "\${1#*:}" ;; *) set -- "$1" '' ;; esac
-  case $1 in [!a-z0-9]* | *[!a-z0-9+.-]*) return 1 ;; esac
-  case $2 in -* | *[!a-z0-9-]*) return 1 ;; esac
-  [ "\${#1}" -ge 2 ] && [ "\${#1}" -le 200 ] && [ "\${#2}" -le 50 ]
+  case $1 in [!A-Za-z0-9_]* | *[!A-Za-z0-9_+.@-]*) return 1 ;; esac
+  case $2 in -* | *[!A-Za-z0-9_-]*) return 1 ;; esac
+  [ "\${#1}" -ge 1 ] && [ "\${#1}" -le 200 ] && [ "\${#2}" -le 50 ]
 }
 
 # is_selection all|security keep|remove every|these|without <package>...
@@ -53,7 +53,7 @@ is_selection() {
 }
 
 is_version() {
-  case $1 in [!A-Za-z0-9]* | *[!A-Za-z0-9.+:~-]*) return 1 ;; esac
+  case $1 in [!A-Za-z0-9]* | *[!A-Za-z0-9.+:~_^@-]*) return 1 ;; esac
   [ "\${#1}" -ge 1 ] && [ "\${#1}" -le 250 ]
 }
 

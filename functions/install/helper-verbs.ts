@@ -2,7 +2,8 @@ import { quote, script } from '../../ssh/ssh.ts'
 import { INSPECTION } from '../checks/check-script.ts'
 import { ALLOW, CLEAN, HOLD, MANUAL, REPAIR, UNHOLD } from '../checks/remedy-scripts.ts'
 import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
-import { LIST_UNFINISHED, LIST_UPGRADABLE, STEPS } from '../updates/apt.ts'
+import { MANAGERS } from '../managers/managed-scripts.ts'
+import { LIST_UPGRADABLE, STEPS } from '../updates/apt.ts'
 import { COMPARE } from '../plans/conffile-scripts.ts'
 import { PLAN, PLANNED } from '../plans/plan-script.ts'
 import { HEALTH } from '../protection/health-script.ts'
@@ -10,19 +11,25 @@ import { FORGET, ROOM, STATE, UNLOCK } from '../protection/step-scripts.ts'
 import { STORAGE } from '../protection/storage-script.ts'
 import { RESTART } from '../restarts/restart-script.ts'
 import { CHANGELOG } from '../updates/changelog-script.ts'
+import { UNFINISHED } from '../updates/unfinished.ts'
+
+/** A script in a target, with the functions of every package manager before it. */
+const managed = (text: string, name: string, ...args: string[]) =>
+  `sh -c "$managers"${quote([text])} ${quote([name, ...args])}`
 
 const READ_LISTS = 'exec apt-get -o APT::Update::Error-Mode=any -o APT::Color=0 update </dev/null'
-const upgrade = quote(script(STEPS, 'ops-panel-apt', ''))
+const upgrade = managed(STEPS, 'ops-panel-apt', '')
 const refresh = quote(script(READ_LISTS, 'ops-panel-apt'))
 const repair = quote(script(REPAIR, 'ops-panel-repair', ''))
-const look = quote(script(INSPECTION, 'ops-panel-look', ''))
+const look = managed(INSPECTION, 'ops-panel-look', '')
 const allow = quote(script(ALLOW, 'ops-panel-allow', ''))
 const hold = quote(script(HOLD, 'ops-panel-hold', ''))
 const unhold = quote(script(UNHOLD, 'ops-panel-unhold', ''))
 const clean = quote(script(CLEAN, 'ops-panel-clean', ''))
 const manual = quote(script(MANUAL, 'ops-panel-manual', ''))
-const plan = quote(script(PLAN, 'ops-panel-plan'))
-const planned = quote(script(PLANNED, 'ops-panel-planned', ''))
+const plan = managed(PLAN, 'ops-panel-plan')
+const planned = managed(PLANNED, 'ops-panel-planned', '')
+const unfinished = managed(UNFINISHED, 'ops-panel-unfinished')
 const compare = quote(script(COMPARE, 'ops-panel-compare', 'public'))
 const changelog = quote(script(CHANGELOG, 'ops-panel-changelog'))
 /** `FLAGS <id>`: of a container's configuration, only whether it is a template and what has locked it. */
@@ -113,6 +120,7 @@ case $verb:$# in
   *) refuse 'it does not know this verb, or not with so many words; a newer one may (ops-panel host helper)' ;;
 esac
 
+managers=${quote([MANAGERS])}
 place=$2 inside=
 [ "$place" = host ] || inside="${CONTAINER_TOOL} exec $place --"
 shift 2
@@ -129,7 +137,7 @@ case $verb in
   forget) work whole ${forget} "$place" "$1" ;;
   rollback) work whole ${CONTAINER_TOOL} rollback "$place" "$1" --start 1 ;;
   packages) work apart timeout -k 5 55 $inside ${quote(LIST_UPGRADABLE)} ;;
-  unfinished) work apart timeout -k 5 55 $inside ${quote(LIST_UNFINISHED)} ;;
+  unfinished) work apart timeout -k 5 55 $inside ${unfinished} ;;
   plan) work apart timeout -k 5 115 $inside ${plan} "$@" ;;
   planned) work together $inside ${planned} "$@" ;;
   compare) work apart timeout -k 5 115 $inside ${compare} "$@" ;;

@@ -33,7 +33,7 @@ export const HOST_HELPER_PROGRAM = `#!/usr/bin/env -S -i --default-signal SUDO_U
 #   ops-panel-host version
 #   ops-panel-host list                                     the containers
 #   ops-panel-host status|start|stop|shutdown|reboot <id>   one container
-#   ops-panel-host packages|unfinished <id>                 what can be upgraded in it, what dpkg has not finished
+#   ops-panel-host packages|unfinished <id>                 what can be upgraded in it, what its manager has not finished
 #   ops-panel-host upgrade|refresh host|<id>                upgrade everything, read the lists
 #   ops-panel-host repair host|<id> <package>...            finish what dpkg has begun; may remove these broken packages
 #   ops-panel-host look host|<id>                           read the lists, and tell what can be upgraded and what stands in the way
@@ -47,7 +47,7 @@ export const HOST_HELPER_PROGRAM = `#!/usr/bin/env -S -i --default-signal SUDO_U
 #   ops-panel-host allow host|<id> <repository>...          accept that these repositories call themselves otherwise
 #   ops-panel-host hold host|<id> <package>...              hold these packages, so that no upgrade changes them
 #   ops-panel-host unhold host|<id> <package>...            lift the hold of these packages
-#   ops-panel-host clean host|<id>                          remove the package files that apt has downloaded
+#   ops-panel-host clean host|<id>                          remove the package files that the manager has downloaded
 #   ops-panel-host manual host|<id>                         keep unattended-upgrades from upgrading by itself
 #   ops-panel-host restart host|<id> <service>...           restart these services of systemd, but none of those that others depend on
 #   ops-panel-host reboot-host                              reboot this host

@@ -18,7 +18,7 @@ export const PLANS_ERRORS = {
   ],
   plan_unbound: [
     409,
-    'Des paquets ont été changés sans que le plan ait pu être comparé : la configuration d’apt sur cette cible l’empêche. Vérifiez la sortie.',
+    'Des paquets ont été changés sans que le plan ait pu être comparé, ou autrement que prévu. Vérifiez la sortie.',
   ],
   plan_of_another_user: [403, 'Ce plan est celui de quelqu’un d’autre. Faites le vôtre pour y choisir.'],
   plan_expired: [410, 'Ce plan a plus d’une heure. Faites-en un nouveau.'],

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { inSlices } from '../checks/check-blocks.ts'
+import { inSlices } from '../managers/sections.ts'
 import type { PackageUpdate } from '../managers/package-update.ts'
 import { DIFF_BYTES, MOST_COMPARED } from './conffile-scripts.ts'
 

@@ -10,14 +10,15 @@ import { readStanding, standingAt } from '../restarts/standing.ts'
 import type { Services } from '../services.ts'
 import { LASTS_MS, LeftAlone, NONE_LEFT, planHash, planLines, storedFindings } from './plan.ts'
 import { leftAlone, listedOf, planFindings, withKnownVulnerabilities } from './plan-findings.ts'
-import { readPlanReport } from './plan-report.ts'
-import type { Selection } from './plan-script.ts'
+import type { Selection } from './plan-command.ts'
+import { plannedBy, readPlanReport } from './plan-report.ts'
 import { inSlot, simulate } from './simulation.ts'
 
 /** Expired plans can be read for this long. */
 const KEPT_MS = 24 * 60 * 60_000
 
-const UNREADABLE = 'Le plan n’a pas pu être lu : cette cible n’a pas apt, ou sa réponse n’est pas celle attendue.'
+const UNREADABLE =
+  'Le plan n’a pas pu être lu : cette cible n’a aucun gestionnaire de paquets connu, ou sa réponse n’est pas celle attendue.'
 
 /** A plan to make. `place` is `host`, or the id of the container. */
 export interface Wanted {
@@ -39,10 +40,16 @@ export async function makePlan(
   { db, host, clock }: Pick<Services, 'db' | 'host' | 'clock'>,
   { target, place, selection, user, signal }: Wanted,
 ): Promise<Making> {
-  const output = await inSlot(db, { user: user.id, target, signal }, () => simulate(host, place, selection, user.id))
   const row = await readCheck(db, target)
   const check = row && checkOf(row, await upgradesOfAll(db), clock())
-  const report = await readPlanReport(output.stdout)
+  const known = check?.manager ?? 'apt'
+  const output = await inSlot(db, { user: user.id, target, signal }, async () => {
+    const first = await simulate(host, place, { ...selection, manager: known }, user.id)
+    // The target tells which manager it has, but only the functions of one were there.
+    const manager = plannedBy(first.stdout) ?? known
+    return manager === known ? first : simulate(host, place, { ...selection, manager }, user.id)
+  })
+  const report = await readPlanReport(output.stdout, selection)
   if (!report) {
     const asleep = check?.findings.find(({ code }) => code === 'container_stopped' || code === 'container_template')
     if (output.code !== 0 && !asleep) return { kind: 'failed', output }
@@ -66,7 +73,7 @@ export async function makePlan(
     made_at: timestamp(now),
     made_by: user.username,
     expires_at: timestamp(new Date(now.getTime() + LASTS_MS)),
-    selection: JSON.stringify(selection),
+    selection: JSON.stringify({ ...selection, manager: report.manager }),
     actions: JSON.stringify(actions),
     download_bytes,
     disk_bytes,

@@ -1,9 +1,13 @@
-import { codeOf, inSlices, partsOf, withoutControls } from '../checks/check-blocks.ts'
+import { codeOf, inSlices, partsOf, withoutControls } from '../managers/sections.ts'
 import { downgradeFindings, dpkgFindings, isKernel } from '../checks/check-report.ts'
 import { simulatedOf } from '../checks/package-report.ts'
 import { conffileFindings, diskFindings, leftOutFindings } from '../checks/system-findings.ts'
 import { type Finding, findingOf } from '../findings/finding.ts'
+import { managedPlan } from '../managers/managed-report.ts'
+import { isManaged } from '../managers/managed-scripts.ts'
+import { type ManagerName, PROGRAMS } from '../managers/manager.ts'
 import { MOST_PACKAGES, type PackageUpdate, short } from '../managers/package-update.ts'
+import type { Selection } from './plan-command.ts'
 import { changedConffiles, type StoredConffile } from './conffile.ts'
 
 /** The result of `PLAN`. `findings` are what forbids the plan (blocking), or must be known. */
@@ -16,18 +20,34 @@ export interface PlanReport {
   conffiles: StoredConffile[]
   /** The architecture of dpkg, where the target tells it. */
   native: string | undefined
+  manager: ManagerName
+}
+
+/** Returns the manager that the output of `PLAN` names; undefined for none or an unknown one. */
+export function plannedBy(text: string): ManagerName | undefined {
+  return PROGRAMS.get(/^manager (\S{1,20})$/m.exec(text.slice(0, 1_000))?.[1] ?? '')
 }
 
 const KIB = 1024
 
 /**
- * Reads the output of `PLAN` (plan-script.ts). Undefined where the target has no apt, has printed too much, or names a
+ * Reads the output of `PLAN` (plan-script.ts). Undefined where the target has no manager, has printed too much, or names a
  * change that cannot be read, that the line of a hash cannot hold, or that removes configuration files.
  */
-export async function readPlanReport(text: string): Promise<PlanReport | undefined> {
-  const { words, sections } = await partsOf(text.split('\n').map(withoutControls))
+export async function readPlanReport(text: string, selection: Choice = EVERYTHING): Promise<PlanReport | undefined> {
+  const { words, sections, isTwice } = await partsOf(text.split('\n').map(withoutControls))
   const section = (name: string) => sections.get(name) ?? []
-  if (words.get('manager') !== 'apt-get' || !words.has('end')) return undefined
+  const manager = PROGRAMS.get(words.get('manager') ?? '')
+  if (manager === undefined || !words.has('end')) return undefined
+  if (isManaged(manager)) {
+    const kind = selection.packages ? 'these' : selection.exclude.length > 0 ? 'without' : 'every'
+    const managed = isTwice ? undefined : await managedPlan(manager, sections, { only: selection.only, kind })
+    if (!managed) return undefined
+    const { packages: actions, sizes } = managed
+    const disk = diskFindings(section('disk'), sizes, actions.some(isKernel))
+    const bytes = { download_bytes: sizes.download, disk_bytes: sizes.disk }
+    return { actions, findings: [...managed.findings, ...disk], ...bytes, conffiles: [], native: undefined, manager }
+  }
   const planned = section('planned')
   if (LISTS.some((name) => section(name).length > MOST_PACKAGES + OTHER_LINES)) return undefined
   const code = codeOf(planned)
@@ -73,8 +93,12 @@ export async function readPlanReport(text: string): Promise<PlanReport | undefin
     ...conffileFindings(section('conffiles')),
   ]
   const conffiles = changedConffiles(section('conffiles'))
-  return { conffiles, actions: changes, download_bytes: totalOf(download), disk_bytes: totalOf(disk), findings, native }
+  const bytes = { download_bytes: totalOf(download), disk_bytes: totalOf(disk) }
+  return { conffiles, actions: changes, ...bytes, findings, native, manager }
 }
+
+type Choice = Pick<Selection, 'only' | 'packages' | 'exclude'>
+const EVERYTHING: Choice = { only: 'all', packages: null, exclude: [] }
 
 /** The lines of a simulation that tell of a change. `Purg` is one that no plan makes. */
 const CHANGE = /^(Inst|Remv|Purg)( |$)/

@@ -1,24 +1,15 @@
-import { type Command, type Elevation, helped, quote, script } from '../../ssh/ssh.ts'
-import { inContainer } from '../hypervisor/pct.ts'
-import { sudoFor } from '../updates/apt.ts'
+import { quote } from '../../ssh/ssh.ts'
+import { FIND_MANAGER } from '../managers/manager.ts'
 import { CHANGED_CONFFILES } from '../updates/fetch-script.ts'
 import { PAUSE } from '../updates/lock-script.ts'
 import { BOUND, PLAN_NOT_BEGUN, QUOTED_HOOK } from './bound-script.ts'
-import { filesWord, MOST_COMPARED, QUOTED_TAKE } from './conffile-scripts.ts'
+import { MOST_COMPARED, QUOTED_TAKE } from './conffile-scripts.ts'
 
 /*
  * The shell side of plans: what apt would do for a selection, and a run that does exactly that or nothing. Both
  * scripts choose with the same words, so they need no list of packages from the service, and the hash alone binds the
  * run. The host helper contains these texts: any change of them, even of a comment, needs a new `HELPER_VERSION`.
  */
-
-/** Which of the available changes a plan takes. `packages` null: all of them. */
-export interface Selection {
-  only: 'all' | 'security'
-  packages: readonly string[] | null
-  exclude: readonly string[]
-  allow_remove: boolean
-}
 
 /** Pins under which only security updates are candidates: the first record that matches is the one that counts. */
 const SECURITY_PINS = `Package: *
@@ -181,7 +172,8 @@ Pin-Priority: -1"
 
 /**
  * `PLAN <only> <keep|remove> <every|these|without> <name>…`, on the host or inside a container: prints what apt would
- * do, in sections: a word, indented lines, an empty line. Changes nothing and refreshes nothing.
+ * do, in sections: a word, indented lines, an empty line. Changes nothing and refreshes nothing. Where apt is not the
+ * manager, it tells which one is, and asks it if the functions of managed-scripts.ts come before this text.
  */
 export const PLAN = `${CHOOSE}${CHANGED_CONFFILES}
 section() {
@@ -189,11 +181,15 @@ section() {
   tr -d '\\000' | sed 's/^/ /'
   echo
 }
-for manager in apt-get apk dnf zypper pacman none; do
-  command -v "$manager" >/dev/null 2>&1 && break
-done
+${FIND_MANAGER.trim()}
 echo "manager $manager"
-[ "$manager" = apt-get ] || exit 0
+if [ "$manager" != apt-get ]; then
+  command -v managed_plan >/dev/null 2>&1 || exit 0
+  sudo=
+  managed_plan "$@"
+  echo end
+  exit 0
+fi
 set -f
 choose "$@"
 set +f
@@ -238,11 +234,21 @@ echo end
  * container: makes the changes of the plan with that hash. `<sudo>` is empty or `sudo -n`, for a rule that names apt-get
  * alone. `<files>`: the changed configuration files that the new versions replace (`filesWord`); others stay. The lists
  * are not refreshed. Exits with `PLAN_DIFFERS` when apt was about to do something else, with what that was between
- * `DIFFERS_MARK` and `DIFFERS_END`; nothing was changed then. `BOUND` says with what it exits otherwise.
+ * `DIFFERS_MARK` and `DIFFERS_END`; nothing was changed then. `BOUND` says with what it exits otherwise. Another manager
+ * than apt has the same exit codes (`RUN_CODES`); the functions of managed-scripts.ts come before this text then.
  */
 export const PLANNED = `
 sudo=$1 hash=$2 files=$3
 shift 3
+${FIND_MANAGER.trim()}
+if [ "$manager" != apt-get ]; then
+  if command -v managed_run >/dev/null 2>&1; then
+    managed_run "$hash" "$@"
+    exit
+  fi
+  echo "ops-panel-plan: this plan was made for apt, and the package manager is $manager."
+  exit ${PLAN_NOT_BEGUN}
+fi
 waited=0${PAUSE}${CHOOSE}
 set -f
 pause /var/lib/dpkg/lock-frontend
@@ -263,37 +269,3 @@ bound $sudo apt-get -y $pinned "$@" -o Dpkg::Options::=--force-confdef -o Dpkg::
   -o APT::Get::Purge=false -o DPkg::Tools::Options::/usr/bin/env::Version=3 \\
   -o DPkg::Tools::Options::/usr/bin/env::InfoFD=0 $how
 `
-
-/** The words of a selection, as both scripts and the host helper take them. */
-export function selectionWords({ only, packages, exclude, allow_remove }: Selection): string[] {
-  const names = packages ? packages.filter((name) => !exclude.includes(name)) : exclude
-  const kind = packages ? 'these' : exclude.length > 0 ? 'without' : 'every'
-  return [only, allow_remove ? 'remove' : 'keep', kind, ...names]
-}
-
-/** Returns the command that simulates a selection on the host (`host`) or in a container. */
-export function planCommand(place: string, selection: Selection, elevation: Elevation): Command {
-  const words = selectionWords(selection)
-  if (elevation === 'helper') return helped(['plan', place, ...words])
-  const own = script(PLAN, 'ops-panel-plan', ...words)
-  return place === 'host' ? own : rooted(inContainer(place, own), elevation)
-}
-
-/** A plan as its run takes it: `take` are the changed configuration files that the new versions replace. */
-export interface PlannedRun {
-  hash: string
-  take: readonly string[]
-  selection: Selection
-}
-
-/** Returns the command that runs a plan on the host (`host`) or in a container. */
-export function plannedCommand(place: string, { hash, take, selection }: PlannedRun, elevation: Elevation): Command {
-  const words = [hash, filesWord(take), ...selectionWords(selection)]
-  if (elevation === 'helper') return helped(['planned', place, ...words])
-  if (place === 'host') return script(PLANNED, 'ops-panel-planned', sudoFor(elevation), ...words)
-  return rooted(inContainer(place, script(PLANNED, 'ops-panel-planned', '', ...words)), elevation)
-}
-
-function rooted(command: Command, elevation: Elevation): Command {
-  return elevation === 'rule' ? ['sudo', '-n', ...command] : command
-}

@@ -4,6 +4,7 @@ import type { PlanRow } from '../../db/plans.ts'
 import { JobId } from '../../jobs/jobs.ts'
 import type { User } from '../../runtime/context.ts'
 import { Counts } from '../checks/check.ts'
+import { MANAGER_NAMES } from '../managers/manager.ts'
 import { PackageUpdate } from '../managers/package-update.ts'
 import { Finding } from '../findings/finding.ts'
 import { Target } from '../hypervisor/target.ts'
@@ -16,8 +17,11 @@ export const PlanId = z.string().meta({
   examples: ['5f0c1e2d3b4a59687766554f'],
 })
 
-/** The name of a package, with its architecture where a foreign one is meant. The host helper takes no others. */
-export const PackageName = z.string().regex(/^[a-z0-9][a-z0-9+.-]{1,199}(:[a-z0-9][a-z0-9-]{0,49})?$/)
+/**
+ * The name of a package, with its architecture where a foreign one is meant. The host helper takes no others. rpm and
+ * pacman have capital letters, `_` and `@` in their names.
+ */
+export const PackageName = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_+.@-]{0,199}(:[A-Za-z0-9][A-Za-z0-9_-]{0,49})?$/)
 
 /** Most names of packages in one list of a request. */
 export const MOST_NAMES = 900
@@ -30,6 +34,8 @@ export const PlanSelection = z.object({
   packages: z.array(z.string()).nullable(),
   exclude: z.array(z.string()),
   allow_remove: z.boolean(),
+  // Plans of earlier versions are of apt.
+  manager: z.enum(MANAGER_NAMES).default('apt'),
 })
 
 export const Plan = z.object({
@@ -150,6 +156,7 @@ export const EXAMPLE_PLAN: Plan = {
   packages: null,
   exclude: [],
   allow_remove: false,
+  manager: 'apt',
   actions: [
     {
       name: 'librig2',

@@ -4,7 +4,7 @@ import { elevationOf } from '../elevation/installed-helper.ts'
 import { inContainer } from '../hypervisor/pct.ts'
 import { fail } from '../services.ts'
 import { compareCommand } from './conffile-scripts.ts'
-import { planCommand, type Selection, selectionWords } from './plan-script.ts'
+import { planCommand, type Selection, selectionWords } from './plan-command.ts'
 
 /** As long as a check of one target may take. */
 const WITHIN_MS = 125_000

@@ -4,11 +4,12 @@ import { type Command, type Elevation, type Host, script } from '../../ssh/ssh.t
 import { elevationOf } from '../elevation/installed-helper.ts'
 import type { HypervisorSettings } from '../hypervisor/settings.ts'
 import { stateByApi } from '../hypervisor/snapshot-answers.ts'
+import { MANAGERS } from '../managers/managed-scripts.ts'
 import { sudoFor } from '../updates/apt.ts'
 import { fail } from '../services.ts'
 import type { Archived } from './archive.ts'
 import { probeWords } from './health-script.ts'
-import { PROTECTED } from './protected-script.ts'
+import { PROTECTED, perlText } from './protected-script.ts'
 import { STATE } from './step-scripts.ts'
 import type { Protection } from './protection.ts'
 import type { Found } from './run-record.ts'
@@ -46,6 +47,11 @@ export function protectedCommand(
   const asks = probes.some(({ kind }) => kind === 'http') ? '1' : '0'
   const policy = [before, backup_storage ?? '-', String(keep), on_failure, String(settle_seconds), asks, ...former]
   return task('upgrade', place, { policy, look: probeWords(probes), command })
+}
+
+/** As `withManagers`, for a protected run. */
+export function withManagersInPerl(prepared: Prepared): Prepared {
+  return { ...prepared, program: `${perlText('managers', MANAGERS)}$ENV{managers} = $managers;\n${PROTECTED}` }
 }
 
 /** The snapshot or backup that somebody wants to go back to, or to remove. */

@@ -11,8 +11,17 @@ export const STANDING = `
   echo "place $(cat /proc/sys/kernel/random/boot_id) $own"
   {
     ip -o addr show || for each in $(hostname -I); do echo "0: - inet $each"; done
-  } | awk '$3 ~ /^inet6?$/ && $4 !~ /^(127[.]|::1[/]|fe80:)/ { print "address", $4, $2 }' | head -n 64
-  [ "$(id -u)" != 0 ] || find /proc/[1-9]*/ns/pid -maxdepth 0 ! -lname "pid:[[]\${own#*[}" -printf '%l %p\\n' |
+  } | awk '$3 ~ /^inet6?$/ && $4 !~ "^(127[.]|::1/|fe80:)" { print "address", $4, $2 }' | head -n 64
+  # BusyBox lacks these tests of find.
+  namespaces() {
+    if find / -maxdepth 0 ! -lname x -printf '' 2>/dev/null; then
+      find /proc/[1-9]*/ns/pid -maxdepth 0 ! -lname "pid:[[]\${own#*[}" -printf '%l %p\\n'
+    else
+      for each in /proc/[1-9]*/ns/pid; do printf '%s %s\\n' "$(readlink "$each")" "$each"; done |
+        awk -v own="$own" '$1 != own && NF == 2'
+    fi
+  }
+  [ "$(id -u)" != 0 ] || namespaces |
     awk '!seen[$1]++ { sub(/ns.pid$/, "cgroup", $2); print }' | head -n 500 | while read -r number groups; do
     while read -r line; do
       case $line in

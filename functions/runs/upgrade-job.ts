@@ -16,13 +16,21 @@ import { elevationOf } from '../elevation/installed-helper.ts'
 import type { HypervisorSettings } from '../hypervisor/settings.ts'
 import { answerByApi, hasApi, isForApi } from '../hypervisor/snapshot-answers.ts'
 import { parseTarget, type Target } from '../hypervisor/target.ts'
+import { withManagers } from '../managers/managed-scripts.ts'
 import { PLAN_DIFFERS, PLAN_NOT_BEGUN, PLAN_UNBOUND } from '../plans/bound-script.ts'
 import { PlanSelection } from '../plans/plan.ts'
 import { planDifference } from '../plans/plan-difference.ts'
-import { plannedCommand } from '../plans/plan-script.ts'
+import { plannedCommand } from '../plans/plan-command.ts'
 import { runHttpProbes } from '../protection/http-probes.ts'
 import { backupsBeyond } from '../protection/archive.ts'
-import { leftPlace, protectedCommand, restingState, snapshotName, stateLines } from '../protection/protected-run.ts'
+import {
+  leftPlace,
+  protectedCommand,
+  restingState,
+  snapshotName,
+  stateLines,
+  withManagersInPerl,
+} from '../protection/protected-run.ts'
 import { REFUSED } from '../protection/protected-script.ts'
 import { Protection } from '../protection/protection.ts'
 import { readNotes } from '../protection/run-notes.ts'
@@ -59,20 +67,24 @@ export const upgradeJob = defineJob<Args, HypervisorSettings>({
     const prepared = await upgradeCommand(args, host, db)
     const { protection } = args
     const target = parseTarget(args.target)
-    if (!protection || protection.before === 'none') return prepared
+    const elevation = await elevationOf(host)
+    // A plan brings the functions of its own manager, and the host helper has all of them.
+    const isWhole = args.plan !== undefined || elevation === 'helper'
+    if (!protection || protection.before === 'none') return isWhole ? prepared : withManagers(prepared)
     if (target?.kind !== 'container') {
       // The host has no snapshot to go back to. A snapshot that was asked for by name must not be left out.
       if (protection.before !== 'auto') throw fail('protection_unavailable')
-      return prepared
+      return isWhole ? prepared : withManagers(prepared)
     }
+    const protect = (of: Prepared) => (isWhole ? of : withManagersInPerl(of))
     const { id } = target
-    const place = { id, name: snapshotName(job), elevation: await elevationOf(host), hasApi: await hasApi(id, db) }
-    if (protection.before !== 'backup') return protectedCommand(place, protection, prepared.command)
+    const place = { id, name: snapshotName(job), elevation, hasApi: await hasApi(id, db) }
+    if (protection.before !== 'backup') return protect(protectedCommand(place, protection, prepared.command))
     // By itself, vzdump would take its own default storage, which need not take backups.
     const [first = null] = storagesFrom((await readStorage(db)).get('host'))
     const policy = { ...protection, backup_storage: protection.backup_storage ?? first }
     const former = await backupsBeyond(db, args.target, { keep: protection.keep, job })
-    return protectedCommand(place, policy, prepared.command, former)
+    return protect(protectedCommand(place, policy, prepared.command, former))
   },
 
   async leftovers(args, host, of): Promise<Leftovers | undefined> {
@@ -190,12 +202,18 @@ async function plainOutcome({ plan }: Args, { db, row, code, cancelled }: EndedJ
   return !plan && !row.parts && (await saysNothing(db, row)) ? 'nothing_to_do' : 'upgraded'
 }
 
-/** Bytes at the end of the output in which apt's summary is looked for. An upgrade of nothing prints little after it. */
+/** Bytes at the end of the output in which the summary of the manager is looked for. An upgrade of nothing prints little after it. */
 const SUMMARY = 4 * 1024
 
-/** Whether apt's summary says that it has changed nothing. */
+/**
+ * Whether the manager's summary says that it has changed nothing: that of apt, or the last line of dnf, zypper and pacman,
+ * because scripts of packages print such lines, too. A line about repositories may follow.
+ */
 async function saysNothing(db: Database, { id, output_size, output_from }: JobRow): Promise<boolean> {
   const chunks = await readOutput(db, id, Math.max(output_from, output_size - SUMMARY), SUMMARY)
   const text = Buffer.concat(chunks.map(({ bytes }) => bytes)).toString()
-  return /^0 upgraded, 0 newly installed, (0 downgraded, )?0 to remove and \d+ not upgraded\.\s*$/m.test(text)
+  return (
+    /^0 upgraded, 0 newly installed, (0 downgraded, )?0 to remove and \d+ not upgraded\.\s*$/m.test(text) ||
+    /(^|\n)(Nothing to do\.| there is nothing to do)\s*(\nUpgraded, with warnings: [^\n]*\s*)?$/.test(text)
+  )
 }

@@ -1,4 +1,5 @@
 import { type Command, type Elevation, HOST_HELPER, quote, readLines, script } from '../../ssh/ssh.ts'
+import { FIND_MANAGER } from '../managers/manager.ts'
 import { PAUSE } from './lock-script.ts'
 import { REFRESH, relay } from './refresh-script.ts'
 
@@ -59,11 +60,17 @@ const WARNED = 75
  * the folder for temporary files that sudo or PAM named on the host.
  *
  * A repository that cannot be refreshed does not keep back the updates of the others; the exit code is then 75. Any
- * other failure of the refresh ends the script with apt-get's code. The host helper contains this text: any change of
- * it, even of a comment, needs a new `HELPER_VERSION`.
+ * other failure of the refresh ends the script with apt-get's code. Another manager than apt upgrades by
+ * `managed_upgrade` of managed-scripts.ts, which must come before this text. The host helper contains this text: any
+ * change of it, even of a comment, needs a new `HELPER_VERSION`.
  */
 export const STEPS = `
 sudo=$1
+${FIND_MANAGER.trim()}
+if [ "$manager" != apt-get ] && [ "$manager" != none ]; then
+  managed_upgrade
+  exit
+fi
 unset TMPDIR TEMPDIR TMP TEMP
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive APT_LISTCHANGES_FRONTEND=none NEEDRESTART_MODE=l
 waited=0${PAUSE}${REFRESH}
@@ -112,11 +119,13 @@ const RELAY = relay({
  * container has, because a container's output could imitate a result. A container that runs neither before nor
  * afterwards was left out, with the reason `template`, `locked` or `stopped`; any other failure is `failed`. An upgrade
  * without the newest lists of every repository is `warned`, and the exit code of such a host or container is 0. Where
- * `<sudo>` ends with the host helper, the helper contains the steps itself.
+ * `<sudo>` ends with the host helper, the helper contains the steps itself. `$managers` of its environment (`withManagers`)
+ * comes before the steps.
  */
 export const UPGRADE = `
-steps=$1 sudo=$2 scope=$3
+steps=\${managers-}$1 sudo=$2 scope=$3
 shift 3
+unset managers
 apart() {
   if [ "$scope" = all ]; then perl -e ${quote([RELAY])} "$@"; else "$@"; fi
 }

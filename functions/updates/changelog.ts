@@ -10,9 +10,9 @@ export interface ChangelogEntry {
   text: string
 }
 
-/** Names of packages, with the architecture where it is a foreign one. */
-export const PACKAGE_NAME = /^[a-z0-9][a-z0-9+.-]{0,127}(:[a-z0-9-]{1,32})?$/
-export const PACKAGE_VERSION = /^[0-9A-Za-z][0-9A-Za-z.+~:-]{0,255}$/
+/** Names of packages, with the architecture where it is a foreign one, and versions; of dpkg and of other managers. */
+export const PACKAGE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_+.@-]{0,127}(:[A-Za-z0-9_-]{1,32})?$/
+export const PACKAGE_VERSION = /^[0-9A-Za-z][0-9A-Za-z.+~:_^@-]{0,255}$/
 
 /** Lines read in one turn of the event loop. */
 const LINES_PER_TURN = 500

@@ -38,20 +38,31 @@ function containersOf(parts: NonNullable<EndedJob['row']['parts']>): string[] {
 }
 
 async function repositoriesOf(ended: Pick<EndedJob, 'db' | 'row'>): Promise<string[]> {
-  const lines = await refreshLines(ended)
-  if (!lines) return []
-  const found = repositoryFindings(lines).map(({ repository }) =>
-    repository === null
-      ? SOME
-      : `Le dépôt ${repository.slice(0, 200)} n’a pas pu être actualisé : ce qu’il propose de nouveau n’a pas été installé.`,
-  )
-  return found.length > 0 ? found : [SOME]
+  const refresh = await refreshLines(ended)
+  if (!refresh) return []
+  const found = repositoryFindings(refresh.lines).map(({ repository }) => sentenceOf(repository))
+  if (found.length > 0) return found
+  // The other managers say it in words of their own, so the names of the summary count.
+  const named = refresh.names.split(', ').filter((name) => /[^ …]/.test(name))
+  return named.length > 0 ? named.map(sentenceOf) : [SOME]
+}
+
+function sentenceOf(repository: string | null): string {
+  return repository === null
+    ? SOME
+    : `Le dépôt ${repository.slice(0, 200)} n’a pas pu être actualisé : ce qu’il propose de nouveau n’a pas été installé.`
 }
 
 const SOME = 'Des dépôts n’ont pas pu être actualisés : ce qu’ils proposent de nouveau n’a pas été installé.'
 
-/** Returns apt's warnings and errors about a refresh that was not whole; undefined for a whole one. */
-async function refreshLines({ db, row }: Pick<EndedJob, 'db' | 'row'>): Promise<string[] | undefined> {
+/** The warnings and errors of apt about a refresh that was not whole, and the names in its summary. */
+interface PartlyRefreshed {
+  lines: string[]
+  names: string
+}
+
+/** Reads what the output tells about a refresh that was not whole; undefined for a whole one. */
+async function refreshLines({ db, row }: Pick<EndedJob, 'db' | 'row'>): Promise<PartlyRefreshed | undefined> {
   const found: string[] = []
   const decoder = new TextDecoder()
   const end = Math.min(row.output_size, row.output_from + MOST_READ)
@@ -65,13 +76,17 @@ async function refreshLines({ db, row }: Pick<EndedJob, 'db' | 'row'>): Promise<
     rest = (lines.pop() ?? '').slice(0, LINE)
     for (const [n, line] of lines.entries()) {
       if (n % LINES_PER_TURN === 0) await nextTurn()
-      if (line.startsWith(PARTLY_REFRESHED)) return found
+      if (line.startsWith(PARTLY_REFRESHED)) return partly(found, line)
       if (!/^[EW]: /.test(line)) continue
       if (found.length >= MOST_LINES) found.shift()
       found.push(plain(line.slice(0, LINE)))
     }
   }
-  return rest.startsWith(PARTLY_REFRESHED) ? found : undefined
+  return rest.startsWith(PARTLY_REFRESHED) ? partly(found, rest) : undefined
+}
+
+function partly(lines: string[], summary: string): PartlyRefreshed {
+  return { lines, names: plain(summary.slice(PARTLY_REFRESHED.length, LINE)) }
 }
 
 /** Removes control and format characters: a target must not move the reader's cursor or reverse the text. */

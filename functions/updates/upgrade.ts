@@ -1,11 +1,12 @@
 import type { JobPart } from '../../db/jobs.ts'
 import { type Prepared, waitingParts } from '../../jobs/jobs.ts'
-import { AnswerTooLong, type Command, type Host, type RunOptions } from '../../ssh/ssh.ts'
-import { inContainer, listContainers } from '../hypervisor/pct.ts'
+import type { Host } from '../../ssh/ssh.ts'
+import { listContainers } from '../hypervisor/pct.ts'
 import { parseTarget } from '../hypervisor/target.ts'
 import { elevationOf } from '../elevation/installed-helper.ts'
 import { fail } from '../services.ts'
-import { LIST_UNFINISHED, parseUnfinished, type Scope, sudoFor, upgrade } from './apt.ts'
+import { type Scope, sudoFor, upgrade } from './apt.ts'
+import { unfinishedIn } from './unfinished.ts'
 
 /** First word of an upgrade's topic and of its events. */
 export const UPDATE_EVENT = 'update'
@@ -25,14 +26,29 @@ export async function leftoversOf(text: string, host: Host): Promise<string[]> {
   const places = placesOf(await whatRuns(text, host))
   const found: string[] = []
   const unread: string[] = []
-  for (const { name, command, options } of places) {
-    const packages = await unfinished(command, host, options)
-    if (!packages) unread.push(name)
-    else if (packages.length > 0)
-      found.push(`dpkg a été interrompu (${name}) : ${named(packages)}. La prochaine mise à jour répare d’abord.`)
+  const asked = new Set<string>()
+  for (const { name, place } of places) {
+    const unfinished = await unfinishedIn(place, host)
+    if (!unfinished) unread.push(name)
+    else asked.add(unfinished.by)
+    if (unfinished?.left === null) found.push(`${unfinished.by} n’a pas pu dire ce qu’il a laissé (${name}).`)
+    if (!unfinished?.left?.length) continue
+    const { by, left } = unfinished
+    found.push(
+      by === 'dpkg'
+        ? `dpkg a été interrompu (${name}) : ${named(left)}. La prochaine mise à jour répare d’abord.`
+        : `${by} n’a pas fini son travail (${name}) : ${named(left).slice(0, LONGEST)}.`,
+    )
   }
   if (unread.length > 0) found.push(`L’état de dpkg n’a pas pu être lu (${named(unread)}).`)
-  return found.length > 0 ? found : ['dpkg n’a rien laissé d’inachevé.']
+  const [by = 'dpkg', ...others] = asked
+  return found.length > 0
+    ? found
+    : [
+        others.length > 0
+          ? 'Aucun gestionnaire de paquets n’a rien laissé d’inachevé.'
+          : `${by} n’a rien laissé d’inachevé.`,
+      ]
 }
 
 /**
@@ -46,14 +62,10 @@ export function queueOf(text: string): string {
   return target.kind === 'host' ? 'host' : 'lxc/*'
 }
 
-function placesOf(scope: Scope): { name: string; command: Command; options: RunOptions }[] {
-  if (scope.scope === 'host') return [{ name: 'hôte', command: LIST_UNFINISHED, options: {} }]
+function placesOf(scope: Scope): { name: string; place: string }[] {
+  if (scope.scope === 'host') return [{ name: 'hôte', place: 'host' }]
   const ids = scope.scope === 'container' ? [scope.id] : scope.ids
-  return ids.map((id) => ({
-    name: `LXC ${id}`,
-    command: inContainer(id, LIST_UNFINISHED),
-    options: { rights: 'command', verb: ['unfinished', id] },
-  }))
+  return ids.map((id) => ({ name: `LXC ${id}`, place: id }))
 }
 
 /** Resolves a target to what it covers now, with the containers' names where there are several. */
@@ -79,20 +91,8 @@ async function whatRuns(text: string, host: Host): Promise<Scope> {
   return { scope: 'all', ids: running.map(({ vmid }) => String(vmid)) }
 }
 
-/**
- * Returns the packages that dpkg left unfinished in one place; undefined when the place does not answer, or answers too
- * much.
- */
-async function unfinished(command: Command, host: Host, options: RunOptions): Promise<string[] | undefined> {
-  try {
-    const { code, stdout } = await host.exec(command, options)
-    return code === 0 ? await parseUnfinished(stdout) : undefined
-  } catch (error) {
-    if (error instanceof AnswerTooLong) return undefined
-    throw error
-  }
-}
-
+/** Characters of the messages of a package manager. */
+const LONGEST = 1_000
 /** Most packages that a message names. It counts the rest. */
 const NAMED = 50
 

@@ -32,7 +32,8 @@ const MAX_NAMES = 1_000_000
 const MAX_OF_PACKAGE = 50_000
 
 const HEAD = 'VERSION 1'
-const ID = /^[A-Z]{2,12}-[\w-]{1,40}$/
+/** An id of a vulnerability, of whichever list. */
+export const ID = /^[A-Z]{2,12}-[\w-]{1,40}$/
 const URGENCIES: Readonly<Record<string, Urgency>> = { H: 'high', M: 'medium', L: 'low' }
 
 /**

@@ -1,17 +1,19 @@
 import {
-  checkedDebianCodenames,
+  checkedSystems,
   claimSecurityData,
   failSecurityData,
   keepOnlySecurityData,
   keepSecurityData,
   saveSecurityData,
 } from '../../db/security-data.ts'
+import type { Database } from '../../db/libsql/database.ts'
 import { timestamp } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config.ts'
 import { defineTask } from '../services.ts'
-import { MAX_COMPRESSED, readDebsecan } from './debsecan.ts'
 import { MAX_LIST, storedExploited } from './exploited.ts'
 import { fetchList, ListError } from './list-requests.ts'
-import { KNOWN_EXPLOITED, listOf } from './vulnerabilities.ts'
+import { formatOf, releaseOf, WITH_LISTS } from './releases.ts'
+import { KNOWN_EXPLOITED } from './vulnerabilities.ts'
 
 const MINUTE = 60_000
 const FRESH_MS = 12 * 60 * MINUTE
@@ -19,8 +21,9 @@ const RETRY_MS = 30 * MINUTE
 /** The clocks of two instances may differ by less than this. */
 const SKEW_MS = 5 * MINUTE
 const WITHIN_MS = 60_000
-/** A target may report any codename, and each is asked for. */
+/** A target may report any release, and the lists of each are asked for. */
 const MOST_RELEASES = 8
+const MOST_SYSTEMS = 500
 
 interface List {
   name: string
@@ -34,12 +37,9 @@ interface List {
 export default defineTask({
   name: 'refresh-data',
   every: 60,
-  async run({ db, config: { cveUrl, kevUrl }, clock, log }) {
-    const codenames = cveUrl === undefined ? [] : await checkedDebianCodenames(db, MOST_RELEASES)
-    const lists = [
-      ...codenames.map((codename) => releaseList(codename, below(cveUrl ?? '', codename))),
-      ...(kevUrl === undefined ? [] : [exploitedList(kevUrl)]),
-    ]
+  async run({ db, config, clock, log }) {
+    const { kevUrl } = config
+    const lists = [...(await releaseLists(db, config)), ...(kevUrl === undefined ? [] : [exploitedList(kevUrl)])]
     await keepOnlySecurityData(
       db,
       lists.map(({ name }) => name),
@@ -71,17 +71,26 @@ async function fetched({ address, maxBytes, read }: List, etag: string | null) {
   return { body, etag: answer.etag }
 }
 
-function releaseList(codename: string, address: string): List {
-  return {
-    name: listOf(codename),
-    address,
-    maxBytes: MAX_COMPRESSED,
-    read: (bytes) =>
-      readDebsecan(bytes, new Set()).then(
-        () => bytes,
-        () => undefined,
-      ),
+/** The lists of the releases that checks have found, as far as their source is set: the most frequent releases. */
+async function releaseLists(db: Database, config: Config): Promise<List[]> {
+  const releases = new Set<string>()
+  for (const system of await checkedSystems(db, WITH_LISTS, MOST_SYSTEMS)) {
+    const release = releaseOf(system)
+    if (release !== undefined && config[formatOf(release).setting] !== undefined) releases.add(release)
   }
+  return [...releases].slice(0, MOST_RELEASES).flatMap((release) => {
+    const { setting, lists, place, maxBytes, read } = formatOf(release)
+    return lists(release).map((name) => ({
+      name,
+      address: below(config[setting] ?? '', place(name)),
+      maxBytes,
+      read: (bytes: Buffer) =>
+        read(bytes, new Set()).then(
+          () => bytes,
+          () => undefined,
+        ),
+    }))
+  })
 }
 
 function exploitedList(address: string): List {

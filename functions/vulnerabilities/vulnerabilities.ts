@@ -3,8 +3,9 @@ import type { Database } from '../../db/libsql/database.ts'
 import { readSecurityData, securityDataStates } from '../../db/security-data.ts'
 import type { Config } from '../../platform/config.ts'
 import { compareDebianVersions } from './debian-version.ts'
-import { BrokenList, type Flaw, readDebsecan } from './debsecan.ts'
+import { BrokenList, type Flaw } from './debsecan.ts'
 import { readExploited } from './exploited.ts'
+import { formatOf, OF_RELEASE, SOURCE_SETTINGS, type SourceSetting } from './releases.ts'
 
 /** A vulnerability that an upgrade fixes. */
 export interface Fixed {
@@ -23,28 +24,22 @@ export interface Vulnerabilities {
 
 /** The name of the stored list of known exploited vulnerabilities. */
 export const KNOWN_EXPLOITED = 'kev'
-const OF_RELEASE = 'cve:'
-
-/** Returns the name of the stored list of a release of Debian. */
-export function listOf(codename: string): string {
-  return `${OF_RELEASE}${codename}`
-}
 
 const MOST = 50
 const RANKS = { high: 0, medium: 1, low: 2 } as const
 
 /**
- * Reads what is stored about the vulnerabilities of these source packages in a release of Debian; undefined when no
- * list of it is stored. The whole list is parsed in each call, and only the part about these packages stays in memory.
+ * Reads what is stored about the vulnerabilities of these source packages in a release (releases.ts); undefined when
+ * one of its lists is not stored. Every list is parsed whole in each call, and only the part about these packages stays
+ * in memory.
  */
 export async function vulnerabilitiesFor(
   db: Database,
-  codename: string,
+  release: string,
   sources: ReadonlySet<string>,
 ): Promise<Vulnerabilities | undefined> {
-  const body = await readSecurityData(db, listOf(codename))
-  if (!body) return undefined
-  const flaws = await flawsIn(body, sources)
+  const { compare } = formatOf(release)
+  const flaws = await flawsOf(db, release, sources)
   if (!flaws) return undefined
   const known = await readSecurityData(db, KNOWN_EXPLOITED)
   const exploited = known ? readExploited(known) : new Set<string>()
@@ -57,33 +52,43 @@ export async function vulnerabilitiesFor(
       found.map((flaw) => ({ ...flaw, known_exploited: exploited.has(flaw.id) })).sort(mostUrgentFirst),
     )
   }
+  /** Whether a version of the source package has the flaw, as debsecan(1) decides it; undefined where none can tell. */
+  const has = ({ fixedIn, others }: Flaw, version: string): boolean | undefined => {
+    if (others.includes(version)) return false
+    if (fixedIn === '') return true
+    const order = compare(version, fixedIn)
+    return order === undefined ? undefined : order < 0
+  }
   return {
     fixedBy({ source, from, to }) {
-      const fixed: Fixed[] = []
+      // A flaw that came back has several fixes.
+      const fixed = new Map<string, Fixed>()
       for (const flaw of ranked.get(source) ?? []) {
-        if (fixed.length === MOST) break
+        if (fixed.size === MOST) break
         const { id, urgency, known_exploited } = flaw
-        if (has(flaw, from) && !has(flaw, to)) fixed.push({ id, urgency, known_exploited })
+        if (has(flaw, from) === true && has(flaw, to) === false) fixed.set(id, { id, urgency, known_exploited })
       }
-      return fixed
+      return [...fixed.values()]
     },
   }
 }
 
-/** A list was read whole before it was stored, so a broken one was damaged since. */
-async function flawsIn(body: Uint8Array, sources: ReadonlySet<string>) {
-  try {
-    return await readDebsecan(body, sources)
-  } catch (error) {
-    if (error instanceof BrokenList) return undefined
-    throw error
+async function flawsOf(db: Database, release: string, sources: ReadonlySet<string>) {
+  const { lists, read } = formatOf(release)
+  const flaws = new Map<string, Flaw[]>()
+  for (const name of lists(release)) {
+    const body = await readSecurityData(db, name)
+    if (!body) return undefined
+    try {
+      for (const [source, found] of await read(body, sources))
+        flaws.set(source, [...(flaws.get(source) ?? []), ...found])
+    } catch (error) {
+      // A list was read whole before it was stored, so a broken one was damaged since.
+      if (error instanceof BrokenList) return undefined
+      throw error
+    }
   }
-}
-
-/** Whether a version of the source package has the flaw, as debsecan(1) decides it. */
-function has({ fixedIn, others }: Flaw, version: string): boolean {
-  if (others.includes(version)) return false
-  return fixedIn === '' || compareDebianVersions(version, fixedIn) < 0
+  return flaws
 }
 
 function mostUrgentFirst(one: Fixed, other: Fixed): number {
@@ -108,9 +113,11 @@ export interface ListsState {
 /** Returns the state of the lists of vulnerabilities and of known exploited ones; null where no source is set. */
 export async function vulnerabilityState(
   db: Database,
-  { cveUrl, kevUrl }: Pick<Config, 'cveUrl' | 'kevUrl'>,
+  config: Pick<Config, 'kevUrl' | SourceSetting>,
 ): Promise<{ cve: ListsState | null; kev: ListsState | null }> {
-  if (cveUrl === undefined && kevUrl === undefined) return { cve: null, kev: null }
+  const { kevUrl } = config
+  const namesFlaws = SOURCE_SETTINGS.some((setting) => config[setting] !== undefined)
+  if (!namesFlaws && kevUrl === undefined) return { cve: null, kev: null }
   const stored = await securityDataStates(db)
   const stateOf = (belongs: (name: string) => boolean): ListsState => {
     const lists = stored.filter(({ name }) => belongs(name))
@@ -119,7 +126,7 @@ export async function vulnerabilityState(
     return { at: dates.at(-1) ?? null, error: failed[0]?.error ?? null }
   }
   return {
-    cve: cveUrl === undefined ? null : stateOf((name) => name.startsWith(OF_RELEASE)),
+    cve: namesFlaws ? stateOf((name) => name.startsWith(OF_RELEASE)) : null,
     kev: kevUrl === undefined ? null : stateOf((name) => name === KNOWN_EXPLOITED),
   }
 }

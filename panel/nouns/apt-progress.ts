@@ -1,11 +1,13 @@
-/** The progress of apt on one target. `fraction` is 0 to 1, and undefined until apt reports the amount of work. */
+import { isManagerError, type ManagerStep, managerStep } from './manager-progress.ts'
+
+/** The progress of a package manager on one target. `fraction` is 0 to 1, and undefined until it reports the amount of work. */
 export interface Progress {
   step: 'lists' | 'download' | 'unpack' | 'configure' | 'triggers' | 'done'
   /** The number of configured packages, and the total. */
   done: number
   total: number
   fraction: number | undefined
-  /** The package that apt is processing. */
+  /** The package that is being processed. */
   package?: string
   /** In a job over all containers: the current container, and the number of containers started so far. */
   container?: string
@@ -16,7 +18,7 @@ export interface AptReading {
   progress: Progress
   /** Containers that the job skipped. */
   skipped: readonly string[]
-  /** The number of lines in which apt or dpkg reported a failure. */
+  /** The number of lines in which the package manager reported a failure. */
   errors: number
 }
 
@@ -43,7 +45,7 @@ export function progressOfAll(
 }
 
 /**
- * Reads the lines of apt and dpkg in order and tracks their progress. For a job over all containers, `order` returns the container ids once
+ * Reads the lines of apt and dpkg, or of another package manager, in order and tracks their progress. For a job over all containers, `order` returns the container ids once
  * they are known; then only the next container in that order can start, whatever a container prints.
  */
 export function createAptReader(order: () => readonly string[] | undefined = () => undefined): {
@@ -57,6 +59,8 @@ export function createAptReader(order: () => readonly string[] | undefined = () 
   let step: Progress['step'] = 'lists'
   let [total, fetched, unpacked, configured] = [0, 0, 0, 0]
   let name: string | undefined
+  /** Whether another package manager than apt works there. */
+  let isOther = false
 
   const begin = (id: string) => {
     begun += 1
@@ -64,6 +68,15 @@ export function createAptReader(order: () => readonly string[] | undefined = () 
     step = 'lists'
     total = fetched = unpacked = configured = 0
     name = undefined
+    isOther = false
+  }
+  const follow = (found: ManagerStep) => {
+    isOther = true
+    step = found.step
+    total = found.of ?? total
+    name = found.name
+    if (step === 'download') fetched = found.at ?? fetched + (name === undefined ? 0 : 1)
+    else unpacked = configured = found.at ?? configured + 1
   }
   const mayBegin = (id: string): boolean => {
     const all = order()
@@ -86,6 +99,7 @@ export function createAptReader(order: () => readonly string[] | undefined = () 
     line(line) {
       const entered = CONTAINER.exec(line)?.[1]
       const left = SKIPPED.exec(line)?.[1]
+      const other = managerStep(line)
       const [, upgraded, installed] = COUNTS.exec(line) ?? SUMMARY.exec(line) ?? []
       if (entered) {
         if (mayBegin(entered)) begin(entered)
@@ -97,7 +111,8 @@ export function createAptReader(order: () => readonly string[] | undefined = () 
         // Removals are fast and do not count.
         total = Number(upgraded) + Number(installed)
         step = total > 0 ? 'download' : 'done'
-      } else if (isError(line)) errors += 1
+      } else if (isError(line) || (isOther && isManagerError(line))) errors += 1
+      else if (other !== undefined) follow(other)
       else if (step === 'lists') return
       else if (line.startsWith('Get:')) fetched += 1
       else if (line.startsWith('Unpacking ')) {
@@ -134,11 +149,11 @@ function isError(line: string): boolean {
   return /^(E: |dpkg: error)/.test(line)
 }
 
-/** How to highlight a line of apt. */
+/** How to highlight a line of a package manager. */
 export function lineKind(line: string): 'section' | 'done' | 'warn' | 'err' | undefined {
   if (CONTAINER.test(line)) return 'section'
-  if (SKIPPED.test(line) || line.startsWith('W: ')) return 'warn'
+  if (SKIPPED.test(line) || /^(W|warning|Warning|WARNING): /.test(line)) return 'warn'
   // `Err:` lines are highlighted but do not count as errors: without this mirror, the existing lists may be enough.
-  if (isError(line) || /^Err:\d/.test(line)) return 'err'
-  return line.startsWith('Setting up ') ? 'done' : undefined
+  if (isError(line) || isManagerError(line) || /^Err:\d/.test(line)) return 'err'
+  return line.startsWith('Setting up ') || managerStep(line)?.step === 'unpack' ? 'done' : undefined
 }

@@ -48,7 +48,7 @@ export function updatesIn({ counts, findings }: Check): number {
   return counts.upgrade + (behind ? Math.min(counts.kept_back, behind.packages.length || counts.kept_back) : 0)
 }
 
-/** Whether dpkg left packages unfinished on this target. */
+/** Whether the package manager has left packages unfinished on this target. */
 export function isUnfinished({ findings }: Check): boolean {
   return findings.some(({ code }) => code === 'dpkg_interrupted')
 }
@@ -75,7 +75,7 @@ export function isPressing(check: Check): boolean {
   return check.used !== undefined || needsReboot(check) || check.exploited > 0
 }
 
-/** Whether an upgrade can start: the target runs, uses apt, and has no blocking problem, as far as is known. */
+/** Whether an upgrade can start: the target runs, has a known package manager, and has no blocking problem, as far as is known. */
 export function canBeUpgraded({ state }: Pick<Check, 'state'>): boolean {
   return state !== 'stopped' && state !== 'unsupported' && state !== 'blocked'
 }
@@ -124,7 +124,7 @@ export function isDue(check: Check, now: number): boolean {
   return checked_at === null || changed_at !== null || metUpgrade(check) || now - Date.parse(checked_at) > DUE_MS
 }
 
-/** Whether the last check has met an upgrade that has ended since: what it says about a running apt is over. */
+/** Whether the last check has met an upgrade that has ended since: what it says about a running package manager is over. */
 function metUpgrade({ checked_at, findings, last_upgrade }: Check): boolean {
   if (!findings.some(({ code }) => code === 'manager_locked') || checked_at === null) return false
   return last_upgrade !== null && last_upgrade.finished_at > checked_at
@@ -139,7 +139,7 @@ interface Ages {
 /** The age of the known results: the oldest check, and the oldest refresh of package lists. */
 export function oldestOf(checks: readonly Check[]): Ages {
   const seen = checks.filter(({ state, checked_at }) => state !== 'stopped' && checked_at !== null)
-  const listed = seen.filter(({ manager }) => manager === 'apt')
+  const listed = seen.filter(({ state, manager }) => state !== 'unsupported' && manager !== null)
   const oldest = (times: (string | null)[]) => {
     const known = times.flatMap((at) => (at === null ? [] : [Date.parse(at)]))
     return known.length === 0 ? undefined : Math.min(...known)

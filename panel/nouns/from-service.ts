@@ -8,6 +8,8 @@ export type Pair = readonly [from: string, to: string]
 const MAX_CHARS = 2_000
 /** The nesting limit of sentences inside sentences. */
 const DEPTH = 3
+/** A number as French writes it. */
+const DECIMAL = /^(\d+),(\d+)$/
 
 /**
  * Creates a translation from these pairs; unknown texts stay unchanged. Sentences inside sentences are translated too. The time is linear
@@ -37,7 +39,7 @@ export function createTranslation(pairs: readonly Pair[]): (text: string) => str
         return translate(found[at] ?? '', depth - 1)
       })
     }
-    return text
+    return text.replace(DECIMAL, '$1.$2')
   }
   return (text) => translate(text, DEPTH)
 }
@@ -65,7 +67,7 @@ function plain(text: string): string {
 
 /** Lines that the service adds to the host's output. A line of the host that looks the same is translated too. */
 const OF_SERVICE =
-  /^(En attente de la fin de la tâche |Annulé par |Erreur SSH\s: |\[… \d+ octets omis|dpkg a été interrompu \(|dpkg n’a (rien laissé|pas fini)|L’état de dpkg n’a pas pu être lu|L’hôte a redémarré\s: |Attente des conteneurs qui tournaient|Conteneurs (de nouveau en marche|qui ne tournent plus)|Le conteneur \d{1,9} \(\S{1,63}\) tournait avant|La liste des conteneurs qui tournaient|Après le redémarrage, la liste|Le redémarrage (a peut-être été|n’a pas été|était déjà) demandé)/
+  /^(En attente de la fin de la tâche |Annulé par |Erreur SSH\s: |\[… \d+ octets omis|dpkg a été interrompu \(|(dpkg|apk|dnf|zypper|pacman|Aucun gestionnaire de paquets) n’a (rien laissé|pas fini|pas pu dire)|L’état de dpkg n’a pas pu être lu|L’hôte a redémarré\s: |Attente des conteneurs qui tournaient|Conteneurs (de nouveau en marche|qui ne tournent plus)|Le conteneur \d{1,9} \(\S{1,63}\) tournait avant|La liste des conteneurs qui tournaient|Après le redémarrage, la liste|Le redémarrage (a peut-être été|n’a pas été|était déjà) demandé)/
 
 /** Shows the service's lines and marks of an output in the user's language; lines of the host stay unchanged. */
 export function saidIn(lines: Lines, translate: (text: string) => string, marks: MarkWords): Lines {

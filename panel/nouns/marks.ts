@@ -2,7 +2,9 @@
  * Lines with which the service’s own programs on a host tell something to the service. They stand in the output, and mean nothing to people.
  */
 const MARKS = [
-  [/^ops-panel-plan: apt does exactly what was planned\.$/, 'agrees'],
+  [/^ops-panel-plan: (apt|apk|dnf|zypper|pacman) does exactly what was planned\.$/, 'agrees'],
+  [/^ops-panel-plan: this plan was made for another package manager than (\S+)\.$/, 'otherManager'],
+  [/^ops-panel-plan: this plan was made for apt, and the package manager is (\S+)\.$/, 'otherManager'],
   [/^ops-panel-plan differs$/, 'differs'],
   [/^ops-panel-plan end$/, 'unchanged'],
   [/^ops-panel-plan: (\S+) is the new version; the former one is (\S+)\.$/, 'taken'],

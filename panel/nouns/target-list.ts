@@ -9,6 +9,7 @@ import {
   shownOf,
   updatesIn,
 } from './checked.ts'
+import { isSecurityUnknown } from './manager.ts'
 import { needsOf } from './needs.ts'
 import { sorted } from './order.ts'
 
@@ -40,6 +41,8 @@ export interface Totals {
   updates: number
   targets: number
   security: number
+  /** Targets of which nobody knows the security updates. */
+  unknown: number
   exploited: number
   upgradable: number
   ready: number
@@ -55,6 +58,7 @@ export function totalsOf(checks: readonly Check[]): Totals {
     targets: there.filter((check) => updatesIn(check) > 0).length,
     security: sum(({ counts }) => counts.security),
     exploited: sum(({ exploited }) => exploited),
+    unknown: there.filter(isSecurityUnknown).length,
     upgradable: there.filter(isUpgradable).length,
     ready: there.filter((check) => isUpgradable(check) && passes(check, 'ready')).length,
     barred: there.filter((check) => updatesIn(check) > 0 && !isUpgradable(check)).length,

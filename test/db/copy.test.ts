@@ -7,9 +7,13 @@ import { expect, onTestFinished, test } from 'vitest'
 import { claimFile, copyInto, inspectCopy } from '../../db/libsql/copy.ts'
 import { StorageError } from '../../db/libsql/database.ts'
 import { SCHEMA_VERSION } from '../../db/migrate.ts'
+import { addChannel } from '../../db/notifications/channels.ts'
+import { addSchedule } from '../../db/schedules/schedules.ts'
 import { writeSettings } from '../../db/settings.ts'
 import { addSigningKey, revokeOtherSigningKeys } from '../../db/signing-keys.ts'
 import { listUsers, saveUser } from '../../db/users.ts'
+import { sealName } from '../../notifications/channel-secrets.ts'
+import { pingSecret } from '../../schedules/schedules.ts'
 import { NOW, open, openMigrated } from './database.ts'
 import { temporaryFolder } from './folder.ts'
 
@@ -110,6 +114,12 @@ test('a copy does not replace another file', async () => {
   expect(await readFile(join(folder, 'b.db'), 'utf8')).toBe('precious')
 })
 
+const CHANNEL = { kind: 'ntfy', settings: '{}', chosen: '{}', enabled: true }
+const SCHEDULE = {
+  ...{ name: 'Nuit', enabled: true, cron: '0 3 * * *', timezone: 'UTC', settings: '{}', paused_reason: null },
+}
+const TIMES = { handled_ms: 0, next_ms: null }
+
 test('inspection of a sound copy returns its version and all secrets by name, and changes nothing', async () => {
   const [folder, away] = [await temporaryFolder(), await temporaryFolder()]
   const db = await openMigrated(`file:${folder}/a.db`)
@@ -118,6 +128,14 @@ test('inspection of a sound copy returns its version and all secrets by name, an
   await addSigningKey(db, { ...key, kid: 'one', private_sealed: 'v1.one' })
   await addSigningKey(db, { ...key, kid: 'two', private_sealed: 'v1.two' })
   await db.batch([revokeOtherSigningKeys('two', NOW)])
+  const entry = { sql: 'SELECT 1' }
+  await addChannel(db, { ...CHANNEL, id: 'c', name: 'ntfy', secrets: 'v1.channel' }, { now: NOW, most: 9, entry })
+  const { id: created_by } = await saveUser(db, 'alice', true, NOW)
+  for (const [id, ping] of [
+    ['s', 'v1.ping'],
+    ['t', null],
+  ] as const)
+    await addSchedule(db, { ...SCHEDULE, id, ping, created_by }, { times: TIMES, at: NOW, most: 9, entry })
   const file = join(away, 'b.db')
   await copyInto(db, file)
   const before = await readFile(file)
@@ -126,13 +144,30 @@ test('inspection of a sound copy returns its version and all secrets by name, an
 
   expect(version).toBe(SCHEMA_VERSION)
   expect(sealed.sort((one, two) => one.value.localeCompare(two.value))).toEqual([
+    { name: 'notification_channel:c', value: 'v1.channel' },
     { name: 'signing_key:one', value: 'v1.one' },
+    { name: 'schedule_ping:s', value: 'v1.ping' },
     { name: 'ssh_password', value: 'v1.ssh' },
     { name: 'hypervisor_token', value: 'v1.token' },
     { name: 'signing_key:two', value: 'v1.two' },
   ])
   expect(await readdir(away)).toEqual(['b.db'])
   expect((await readFile(file)).equals(before)).toBe(true)
+})
+
+test('the names under which channels and pinged addresses are sealed are those that the service uses', () => {
+  expect([sealName('c'), pingSecret('s')]).toEqual(['notification_channel:c', 'schedule_ping:s'])
+})
+
+test('a copy of an earlier version, without channels and schedules, is inspected as well', async () => {
+  const folder = await temporaryFolder()
+  const db = await openMigrated(`file:${folder}/a.db`)
+  await writeSettings(db, { ssh_host: 'pve', ssh_password: 'v1.ssh' }, NOW)
+  for (const table of ['notification_deliveries', 'notification_channels', 'schedule_runs', 'schedules'])
+    await db.run(`DROP TABLE ${table}`)
+  await copyInto(db, join(folder, 'b.db'))
+
+  expect((await inspectCopy(join(folder, 'b.db'))).sealed).toEqual([{ name: 'ssh_password', value: 'v1.ssh' }])
 })
 
 test('an empty secret is omitted', async () => {

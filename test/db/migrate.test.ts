@@ -23,7 +23,7 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The newest version of the schema. */
-const LATEST = 23
+const LATEST = 24
 
 const ALL = [
   'audit',

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { DemoHostOptions } from '../../demo/host.ts'
 import { BASE, CONTAINERD, CURL, GIT, LIBCURL, LIBSSL, NGINX, OPENSSL, TZDATA } from '../../demo/packages.ts'
-import { ALPINE, container, type Place } from '../../demo/place.ts'
+import { ALPINE, ARCH, container, type Place } from '../../demo/place.ts'
 import { HOLD, UNHOLD } from '../../functions/checks/remedy-scripts.ts'
 import { DIFFERS_END, DIFFERS_MARK, PLAN_DIFFERS } from '../../functions/plans/bound-script.ts'
-import { planCommand, plannedCommand, type Selection } from '../../functions/plans/plan-script.ts'
+import { planCommand, plannedCommand, type Selection } from '../../functions/plans/plan-command.ts'
 import { type Elevation, script } from '../../ssh/command.ts'
 import { startDemo } from '../runtime/demo.ts'
 import { connect, run } from './client.ts'
@@ -268,4 +268,21 @@ test('a plan of a place without apt names the manager alone, and unmet dependenc
   expect((await alpine.plan()).stdout).toBe('manager apk\n')
   expect(section((await broken.plan()).stdout, 'planned')).toEqual(['code 100'])
   expect((await broken.planned([UPGRADE_OPENSSL])).code).toBe(100)
+})
+
+test.each([
+  ['apk', ALPINE, '(1/1) Upgrading openssl'],
+  ['pacman', ARCH, 'upgrading openssl...'],
+] as const)('a place with %s runs exactly its plan, and another one changes nothing', async (manager, os, said) => {
+  const { demo, plan, planned } = await start({ os, upgradable: [OPENSSL] })
+  const line = UPGRADE_OPENSSL.replace(':amd64', ':x86_64')
+
+  const { stdout } = await plan({ manager })
+  const bad = await planned([line.replace('3.0.17', '3.0.18')], { manager })
+
+  expect(section(stdout, 'planned')).toEqual([expect.stringContaining('change|upgrade|openssl|x86_64|'), 'code|0'])
+  expect([bad.code, demo.upgradable('201')]).toEqual([65, ['openssl']])
+  const good = await planned([line], { manager })
+  expect([good.code, demo.upgradable('201')]).toEqual([0, []])
+  expect(good.stdout).toContain(said)
 })

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { createPanel, type Panel } from '../../client/index.ts'
 import { fleet, fleetHost } from '../../demo/fleet.ts'
 import { BASE, CONTAINERD, LIBSSL, NGINX, NGINX_COMMON, OPENSSL, TZDATA } from '../../demo/packages.ts'
-import { ALPINE, BUSTER, container, type Place } from '../../demo/place.ts'
+import { ALPINE, ARCH, BUSTER, container, NIXOS, type Place } from '../../demo/place.ts'
 import { startDemo } from '../runtime/demo.ts'
 import { startService } from '../serve/service.ts'
 
@@ -42,7 +42,10 @@ const STATES: readonly [string, Partial<Place>, string, string[]][] = [
   ['an old distribution', { os: BUSTER }, 'attention', ['end_of_life']],
   ['unattended-upgrades', { upgraders: ['unattended'] }, 'up_to_date', ['other_upgrader']],
   ['a line of cron', { upgraders: ['cron apt 3 /etc/crontab'] }, 'up_to_date', ['other_upgrader']],
-  ['no apt', { os: ALPINE }, 'unsupported', []],
+  ['no known manager', { os: NIXOS }, 'unsupported', ['manager_missing']],
+  ['apk', { os: ALPINE }, 'up_to_date', []],
+  ['updates of apk', { os: ALPINE, upgradable: [OPENSSL] }, 'ready', ['security_unknown']],
+  ['updates of pacman', { os: ARCH, upgradable: [OPENSSL] }, 'ready', ['security_unknown']],
   [
     'an outdated service',
     { services: [{ name: 'ssh', file: '/usr/lib/libssl.so.3', from: 'libssl3' }] },
@@ -218,7 +221,7 @@ test('the changelog of an offered version has the entry of that version alone, a
 
   expect(told).toMatchObject({ source: 'repository', entries: [{ version: to, urgency: 'high' }] })
   expect(told.entries[0]?.text).toContain('CVE-')
-  const another = panel.api('GET /api/updates/changelog', { query: { ...query, target: targetOf('no apt') } })
+  const another = panel.api('GET /api/updates/changelog', { query: { ...query, target: targetOf('apk') } })
   await expect(another).rejects.toMatchObject({ code: 'changelog_missing' })
 })
 

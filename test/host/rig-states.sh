@@ -75,6 +75,11 @@ auto_upgrades() { # target, on or off, cron
 }
 
 third() ( # target state
+  if is_managed "$1"; then
+    if [ "$2" = off ]; then set -- "$1" third-off; else set -- "$1" third "$2"; fi
+    inside "$1" /usr/local/sbin/rig-state "${@:2}"
+    exit
+  fi
   target=$1 address=file:/srv/rig/third key=good ring=good described=(stable third)
   case $2 in
     good | bad | unsigned) ;;

@@ -7,8 +7,8 @@ FILES=$HERE/rig
 PORT=${RIG_PORT:-2222}
 DATA=${RIG_DATA:-/var/tmp/ops-panel-rig}
 SUITE=${RIG_SUITE:-bookworm} # Debian 12, or trixie: Debian 13, whose sshd has penalties
-# The base of the host and the containers; a change of a file in it gives another base.
-BASE=$DATA/base-$SUITE-$(find "$FILES" -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-12)
+# The base of the host and the containers; a change of a file in it gives another base. managers/ has layers over it.
+BASE=$DATA/base-$SUITE-$(find "$FILES" -path "$FILES/managers" -prune -o -type f -print | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-12)
 RUN=$DATA/run-$PORT      # one host a port
 NAME=ops-panel-rig-$PORT # names LXC's command sockets and cgroups, which are visible outside
 RUNNING='101 102' # they start with the host; 103 is stopped
@@ -17,6 +17,7 @@ export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 . "$HERE/rig-states.sh"
 . "$HERE/rig-hypervisor.sh"
+. "$HERE/rig-managers.sh"
 
 die() { echo "rig: $*" >&2; exit 1; }
 say() { [ -n "${RIG_QUIET:-}" ] || echo "rig: $*"; }
@@ -47,7 +48,7 @@ init() {
 
   { [ -z "${RIG_SSHD:-}" ] || echo "$RIG_SSHD"; cat "$FILES/sshd.conf"; } >"$H/etc/ssh/sshd_config.d/rig.conf"
   hostname pve
-  mkdir -p "$H/run/sshd" "$H/run/lock" "$H/etc/pve/nodes/pve/lxc" "$H"/var/lib/rig/{base,containers,configs} \
+  mkdir -p "$H/run/sshd" "$H/run/lock" "$H/etc/pve/nodes/pve/lxc" "$H"/var/lib/rig/{base,layers,containers,configs} \
     "$H"/{var/lib/vz,mnt/pve/nas}/dump
   install -m 640 -g 33 "$FILES/hypervisor/storage.cfg" "$H/etc/pve/" # www-data
   # The network of the host is that of this machine, which all hosts share.
@@ -62,6 +63,8 @@ init() {
   cp "$H"/etc/pve/nodes/pve/lxc/*.conf "$H/var/lib/rig/configs/"
   mount --bind "$BASE" "$H/var/lib/rig/base"
   mount -o remount,ro,bind "$H/var/lib/rig/base"
+  mount --bind "$LAYERS" "$H/var/lib/rig/layers"
+  mount -o remount,ro,bind "$H/var/lib/rig/layers"
   mount --bind "$RUN/memory/containers" "$H/var/lib/rig/containers"
   # A boot id of its own, which a reboot of the host changes.
   cat /proc/sys/kernel/random/uuid >"$H/var/lib/rig/boot_id"
@@ -134,8 +137,15 @@ up() {
   down
   sshd_answers && die "port $PORT is taken by something else"
   build
-  mkdir -p "$RUN"
-  setsid unshare -m -p -u -i --fork --kill-child=KILL bash "$HERE/rig.sh" __init </dev/null >"$RUN/log" 2>&1 8>&- 9>&- &
+  mkdir -p "$RUN" "$LAYERS"
+  # The host outlives this program, and with it every lock of a descriptor that it inherits.
+  (
+    for descriptor in /proc/self/fd/*; do
+      descriptor=${descriptor##*/}
+      [ "$descriptor" -le 2 ] || exec {descriptor}>&-
+    done
+    exec setsid unshare -m -p -u -i --fork --kill-child=KILL bash "$HERE/rig.sh" __init
+  ) </dev/null >"$RUN/log" 2>&1 &
   echo $! >"$RUN/pid"
   disown
   for _ in $(seq 500); do
@@ -179,6 +189,10 @@ build() {
 }
 
 hold_lock() { # seconds, host or ID, dpkg or lists
+  if is_managed "$2"; then
+    inside "$2" /usr/local/sbin/rig-state lock "$1"
+    return
+  fi
   local file=/var/lib/dpkg/lock-frontend
   [ "$3" = dpkg ] || file=/var/lib/apt/lists/lock
   inside "$2" sh -c 'setsid /usr/local/sbin/hold-lock "$@" </dev/null >/dev/null 2>&1 & sleep 0.1' lock "$1" $file
@@ -207,11 +221,11 @@ U
 [ "$(id -u)" = 0 ] || die 'needs root'
 command=${1:-help}
 shift || true
-case $command in up | down | reset | purge | base)
+case $command in up | down | reset | purge | base | managers)
   # Several hosts may start and stop at once. A lock lets only one process build a base, and none remove it meanwhile.
   mkdir -p "$DATA"
   exec 8>"$DATA/.lock-$PORT" 9>"$DATA/.lock"
-  [ "$command" = base ] || flock 8
+  case $command in base | managers) ;; *) flock 8 ;; esac
   flock -s 9
   ;;
 esac
@@ -219,6 +233,7 @@ case $command in
   up) up ;;
   base) build >&2; echo "$BASE" ;;
   down) down ;;
+  managers) managers "${@:-up}" ;;
   reset) if [ -n "${1:-}" ]; then reset_container "$1"; else down; up; fi ;;
   purge) down; rm -rf "$DATA" ;;
   status)
@@ -237,7 +252,7 @@ case $command in
   rekey) host sh -ec 'rm /etc/ssh/ssh_host_*; ssh-keygen -qA; pkill -f "^sshd: /"; sleep 0.1'; await 20 sshd_answers ;;
   publish | withdraw | install | refresh | hold | phased | kept-new | kept-remove | kept-deps | half | interrupted | \
     broken | disk | full-disk | huge | http | repo-name | third | os | nomanager | readonly | reboot-required | \
-    auto-upgrades | units | killer | flap | maplib | docker)
+    auto-upgrades | units | killer | flap | maplib | docker | repo)
     state "$command" "$@"
     ;;
   ct-lock) configure "$1" lock "$2" ;;
@@ -258,6 +273,6 @@ case $command in
   users) cat "$FILES/users" ;;
   log) host cat /var/log/sshd.log ;;
   __init) init ;;
-  help | -h | --help) usage; echo; states_usage; echo; hypervisor_usage ;;
+  help | -h | --help) usage; echo; states_usage; echo; hypervisor_usage; echo; managers_usage ;;
   *) usage >&2; exit 2 ;;
 esac

@@ -45,6 +45,7 @@ mkdir -p "$TMPDIR"
 for port in $(ports); do
   RIG_PORT=$port "$BASH" "$HERE/rig.sh" up || fail 'the host could not be brought up.'
 done
+"$BASH" "$HERE/rig.sh" managers build || fail 'the containers of other package managers could not be built.'
 RIG_SUITE=trixie "$BASH" "$HERE/rig.sh" base >/dev/null || fail 'the base of Debian 13 could not be built.'
 tried=${PANEL_UNDER_TEST:-dist/ops-panel.mjs}
 case ${BUILT:+built}$tried in

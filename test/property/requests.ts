@@ -291,6 +291,7 @@ const parameter = (name: string, path: string): fc.Arbitrary<string> => {
 const VALID_QUERIES: Readonly<Record<string, readonly string[]>> = {
   'GET /api/audit': ['?limit=5', '?user=user-1&action=logout', '?before=2'],
   'GET /api/registry/modules': ['?refresh=1'],
+  'GET /api/schedules': ['?limit=5', '?limit=3&after=4+a+Nuit', '?q=nu&limit=2'],
   'GET /api/schedules/:id/runs': ['?limit=5'],
   'GET /api/schedules/preview': ['?cron=0+3+*+*+0&timezone=Europe/Paris', '?cron=*/5+*+*+*+*&timezone=UTC'],
   'GET /api/updates/changelog': ['?target=lxc:101&package=curl&from=1&to=2', '?target=host&package=tzdata&from=&to=2'],

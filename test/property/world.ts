@@ -22,7 +22,7 @@ import { DEFAULT_PROTECTION } from '../../functions/protection/protection.ts'
 import { OutdatedService } from '../../functions/restarts/outdated-services.ts'
 import { findingOf } from '../../functions/findings/finding.ts'
 import { timestamp } from '../../platform/clock.ts'
-import { joinSettings, sealName } from '../../notifications/notifications.ts'
+import { joinSettings, sealedSettings } from '../../notifications/notifications.ts'
 import { createLog } from '../../platform/log.ts'
 import { createSecrets, loadSecretKey, type Secrets } from '../../platform/secrets.ts'
 import type { Manifest } from '../../serve/assembly.ts'
@@ -325,9 +325,9 @@ async function populateChannels(db: Database, known: Populated, now: string, sec
   for (let n = 0; n < 12; n++) {
     const id = `6a${String(n).padStart(22, '0')}`
     known.channel.push(id)
-    const { plain, secrets: given } = joinSettings('webhook', { url: `${await receiver}/hook`, secret: 'abc' })
-    const sealed = secrets.seal(sealName(id), JSON.stringify(given))
-    const row = { id, kind: 'webhook', name: `channel ${n}`, settings: JSON.stringify(plain), secrets: sealed, chosen }
+    const { problems: _, ...settings } = joinSettings('webhook', { url: `${await receiver}/hook`, secret: 'abc' })
+    const sealed = sealedSettings({ id, kind: 'webhook' }, settings, secrets.seal)
+    const row = { id, kind: 'webhook', name: `channel ${n}`, ...sealed, chosen }
     await addChannel(db, { ...row, enabled: true }, { now, most: 50, entry })
   }
 }

@@ -4,10 +4,10 @@ import { now } from '../../parts/time.tsx'
 import { language, words } from '../../words/words.ts'
 
 /** The age of the package lists in one short unit, such as “4 min”; marked when a finding says that it is too old. */
-export function ListsAge({ check: { lists_at, findings, manager, state } }: { check: Check }) {
+export function ListsAge({ check: { lists_at, findings, state } }: { check: Check }) {
   const { shell } = words()
   const ms = instant(lists_at)
-  if (ms === undefined || (manager !== 'apt' && state !== 'stopped')) return <span class="zero">—</span>
+  if (ms === undefined || state === 'unsupported') return <span class="zero">—</span>
   const isOld = state !== 'stopped' && findings.some(({ code }) => code === 'lists_stale')
   return (
     <time class={isOld ? 'old' : undefined} dateTime={new Date(ms).toISOString()} title={full(ms, language())}>

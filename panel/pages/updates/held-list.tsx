@@ -1,4 +1,5 @@
 import type { Check } from '../../nouns/checked.ts'
+import { isApt } from '../../nouns/manager.ts'
 import { BlockableButton } from '../../parts/blockable-button.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { isAdmin } from '../../wire/panel.ts'
@@ -21,7 +22,7 @@ export function HeldList({ checks, deeds }: { checks: readonly Check[]; deeds: D
     <div class="held">
       {held.map(({ check, finding }) => {
         const name = check.target === 'host' ? targetName('host') : check.name
-        const may = isAdmin.value
+        const may = isAdmin.value && isApt(check)
         return (
           <section key={check.target} aria-label={say.heldOn(name)}>
             <div class="held-bar">
@@ -40,6 +41,7 @@ export function HeldList({ checks, deeds }: { checks: readonly Check[]; deeds: D
                 </BlockableButton>
               )}
             </div>
+            {!isApt(check) && <p class="dim small">{say.heldBy(check.manager ?? '')}</p>}
             <ul class="list">
               {finding.packages.map((one) => (
                 <li key={one}>

@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
+import type { Check } from '../../nouns/checked.ts'
 import { bytes } from '../../nouns/format.ts'
+import { isApt } from '../../nouns/manager.ts'
 import { BlockableButton } from '../../parts/blockable-button.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { useLoad } from '../../wire/load.ts'
@@ -14,20 +16,18 @@ import { SecurityTag } from '../../parts/security-tag.tsx'
 import type { Deeds } from './deeds.ts'
 
 interface PackageTableProps {
-  target: string
-  /** The time of the check; a new check reloads the list. */
-  at: string | null
+  /** The check whose packages these are; a new one reloads the list. */
+  check: Check
   label: string
   deeds: Deeds
 }
 
 /** The packages of a target by what an upgrade does with them, each with its versions, vulnerabilities and changelog. */
-export function PackageTable({ target, at, label, deeds }: PackageTableProps) {
+export function PackageTable({ check, label, deeds }: PackageTableProps) {
+  const { target, checked_at: at } = check
   const load = useLoad((signal) => loadPackages(target, signal), [target, at])
   return (
-    <Loaded of={load}>
-      {(packages) => <Groups target={target} packages={packages} label={label} deeds={deeds} />}
-    </Loaded>
+    <Loaded of={load}>{(packages) => <Groups check={check} packages={packages} label={label} deeds={deeds} />}</Loaded>
   )
 }
 
@@ -39,13 +39,13 @@ function kindOf({ status, reason }: Package): (typeof KINDS)[number] {
 }
 
 interface GroupsProps {
-  target: string
+  check: Check
   packages: readonly Package[]
   label: string
   deeds: Deeds
 }
 
-function Groups({ target, packages, label, deeds }: GroupsProps) {
+function Groups({ check, packages, label, deeds }: GroupsProps) {
   const say = words().updates
   const filter = useSignal('')
   const shown = filtered(packages, filter.value)
@@ -64,7 +64,7 @@ function Groups({ target, packages, label, deeds }: GroupsProps) {
             <p class="dim small">{say.kindReasons[kind]}</p>
             <ul class="names">
               {own.map((one) => (
-                <PackageRow key={`${one.name}:${one.arch} ${one.action}`} target={target} of={one} deeds={deeds} />
+                <PackageRow key={`${one.name}:${one.arch} ${one.action}`} check={check} of={one} deeds={deeds} />
               ))}
             </ul>
           </section>
@@ -74,7 +74,8 @@ function Groups({ target, packages, label, deeds }: GroupsProps) {
   )
 }
 
-function PackageRow({ target, of: one, deeds }: { target: string; of: Package; deeds: Deeds }) {
+function PackageRow({ check, of: one, deeds }: { check: Check; of: Package; deeds: Deeds }) {
+  const { target } = check
   const { updates: say, shell } = words()
   const isOpen = useSignal(false)
   const showsAll = useSignal(false)
@@ -90,10 +91,10 @@ function PackageRow({ target, of: one, deeds }: { target: string; of: Package; d
       {action !== 'upgrade' && <span class={action === 'install' ? 'tag' : 'tag err'}>{say.actions[action]}</span>}
       <SecurityTag count={security ? 1 : 0} exploited={exploited} word />
       <span class="size dim num">{size === null ? '' : bytes(size, shell.units.bytes, language())}</span>
-      {isAdmin.value && from !== null && action !== 'remove' && (
+      {isAdmin.value && isApt(check) && from !== null && action !== 'remove' && (
         <HoldButton target={target} name={name} isHeld={status === 'held'} deeds={deeds} />
       )}
-      {to !== null && (
+      {isApt(check) && to !== null && (
         <button
           type="button"
           class="button plain small"

@@ -52,7 +52,7 @@ function Checking() {
 
 function waitingSaid(known: readonly Check[]): string {
   const say = words().updates
-  const { updates, targets, security, exploited, upgradable, ready, barred } = totalsOf(known)
+  const { updates, targets, security, exploited, unknown, upgradable, ready, barred } = totalsOf(known)
   const parts = [
     ...(ready > 0 ? [say.readyCount(ready)] : []),
     ...(upgradable > ready ? [say.warnedCount(upgradable - ready)] : []),
@@ -60,13 +60,13 @@ function waitingSaid(known: readonly Check[]): string {
   ]
   // One part is all of them, and the heading says it.
   const all = updates > 0 ? `${say.totals(updates, targets, parts.length > 1 ? parts.join(', ') : '')} ` : ''
-  return all + say.securitySum(security, exploited)
+  return all + say.securitySum(security, exploited, unknown)
 }
 
 /** The age of the oldest lists that are fresh, and the number of targets whose lists are not. */
 function Lists({ known }: { known: readonly Check[] }) {
   const say = words().updates
-  const asked = known.filter(({ state, manager }) => state !== 'stopped' && manager === 'apt')
+  const asked = known.filter(({ state, manager }) => state !== 'stopped' && state !== 'unsupported' && manager !== null)
   const isOld = ({ lists_at, state, findings }: Check) =>
     lists_at === null || state === 'unknown' || findings.some(({ code }) => /^(lists_stale|repository_)/.test(code))
   const old = asked.filter(isOld).length

@@ -11,6 +11,7 @@ import {
   updatesIn,
 } from '../../nouns/checked.ts'
 import { bytes, percent } from '../../nouns/format.ts'
+import { isSecurityUnknown } from '../../nouns/manager.ts'
 import { actionOf, countIn, firstFinding, isUpgradable, type RowVerb } from '../../nouns/target-list.ts'
 import { useKeptFocus } from '../../parts/accessibility.ts'
 import { Icon } from '../../parts/icon.tsx'
@@ -125,7 +126,13 @@ export function TargetRow({ check, name, job, isOpen, isSought, onToggle, isPick
         </td>
         <td class="c-sec">
           {isStopped || counts.security + check.exploited === 0 ? (
-            <span class="zero">—</span>
+            isSecurityUnknown(check) && !isStopped ? (
+              <span class="zero" title={say.unknownSecurity}>
+                ?<span class="unseen"> {say.unknownSecurity}</span>
+              </span>
+            ) : (
+              <span class="zero">—</span>
+            )
           ) : (
             <SecurityTag count={counts.security} exploited={check.exploited} />
           )}
@@ -154,15 +161,14 @@ export function TargetRow({ check, name, job, isOpen, isSought, onToggle, isPick
         <tr class="detail" id={id}>
           <td colSpan={6}>
             <div class="sheet">
+              <System check={check} />
               <FindingList check={check} deeds={deeds} />
               {isUpgradable(check) && !isRunning && action !== 'review' && (
                 <p>
                   <RowButton check={check} name={name} action="review" job={job} deeds={deeds} />
                 </p>
               )}
-              {hasPackages(check) && (
-                <PackageTable target={target} at={check.checked_at} label={say.showPackages(name)} deeds={deeds} />
-              )}
+              {hasPackages(check) && <PackageTable check={check} label={say.showPackages(name)} deeds={deeds} />}
               {!hasPackages(check) && check.findings.length === 0 && !check.services_unseen && (
                 <p class="dim">{say.nothingKnown}</p>
               )}
@@ -175,6 +181,12 @@ export function TargetRow({ check, name, job, isOpen, isSought, onToggle, isPick
       )}
     </>
   )
+}
+
+/** The distribution of a target, and its package manager. */
+function System({ check: { os, manager } }: { check: Check }) {
+  const told = [os?.name, manager].filter((text) => text !== null && text !== undefined && text !== '')
+  return told.length === 0 ? null : <p class="dim small">{told.join(' · ')}</p>
 }
 
 function hasPackages({ counts }: Check): boolean {

@@ -2,8 +2,10 @@ import { useComputed, useSignal } from '@preact/signals'
 import { ChevronDown, Lock } from 'lucide'
 import { useId } from 'preact/hooks'
 import { bytes } from '../../nouns/format.ts'
+import { isApt, unableTo } from '../../nouns/manager.ts'
 import type { Change } from '../../nouns/plan.ts'
 import type { Planning } from '../../wire/planning.ts'
+import { checkOf } from '../../wire/plans.ts'
 import { language, words } from '../../words/words.ts'
 import { Changelog } from '../changelog.tsx'
 import { Icon } from '../icon.tsx'
@@ -19,17 +21,21 @@ export function ChangeRow({ planning, of: change }: { planning: Planning; of: Ch
   const showsAll = useSignal(false)
   const id = useId()
   const exploited = cves.some((cve) => cve.known_exploited) ? 1 : 0
+  const check = checkOf(planning.target)
+  const unable = unableTo('exclude', check)
+  const hasChangelog = to !== null && (check === undefined || isApt(check))
   const isTied = action === 'install' || action === 'remove'
+  const whyFixed = unable !== undefined && !isOut ? say.cannot.exclude(unable) : isTied ? say.tied : undefined
   // The head of the group says that a package is new, or about security; what an upgrade takes away is said in each row.
   const isLess = action === 'remove' || action === 'downgrade'
   const isSecurity = security && action !== 'upgrade'
   const hasTags = isOut || isLess || isSecurity || cves.length > 0
   return (
     <li class={isOut ? 'chg is-out' : `chg is-${action}`}>
-      {isTied ? (
-        <span class="box" title={say.tied}>
+      {whyFixed !== undefined ? (
+        <span class="box" title={whyFixed}>
           <Icon of={Lock} />
-          <span class="unseen">{say.tied}</span>
+          <span class="unseen">{whyFixed}</span>
         </span>
       ) : (
         <label class="box">
@@ -46,7 +52,7 @@ export function ChangeRow({ planning, of: change }: { planning: Planning; of: Ch
       </span>
       <Versions of={change} />
       <span class="ps small dim num">{size === null ? '' : bytes(size, shell.units.bytes, language())}</span>
-      {to !== null ? (
+      {hasChangelog ? (
         <button
           type="button"
           class="button plain small disclose"

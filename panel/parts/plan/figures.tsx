@@ -5,6 +5,8 @@ import { language, words } from '../../words/words.ts'
 
 interface FigureRowProps {
   figures: Figures
+  /** Whether a target has updates of which nobody knows whether they are about security. */
+  isUnknown?: boolean
   /** Bytes; null when unknown. */
   download: number | null
   /** Bytes that the disk gains (or, negative, loses); null when unknown, undefined where it is not told. */
@@ -12,7 +14,12 @@ interface FigureRowProps {
 }
 
 /** The changes in numbers: what is removed and what is about security have their own colour. */
-export function FigureRow({ figures: { upgraded, added, removed, security }, download, disk }: FigureRowProps) {
+export function FigureRow({
+  figures: { upgraded, added, removed, security },
+  isUnknown = false,
+  download,
+  disk,
+}: FigureRowProps) {
   const say = words().plan
   const size = (count: number | null) => (count === null ? '—' : sizeOf(count))
   return (
@@ -23,7 +30,7 @@ export function FigureRow({ figures: { upgraded, added, removed, security }, dow
         {removed}
       </Figure>
       <Figure word={say.figures.security} kind={security > 0 ? 'sec' : undefined}>
-        {security}
+        {isUnknown && security === 0 ? '—' : security}
       </Figure>
       <Figure word={say.download}>{size(download)}</Figure>
       {disk !== undefined && (

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { latenessOf } from '../../nouns/impact.ts'
+import { isSecurityUnknown } from '../../nouns/manager.ts'
 import { figuresOf, isPlanRefused, minutesLeft, type Selection } from '../../nouns/plan.ts'
 import { go } from '../../router.ts'
 import { hostAway } from '../../wire/host.ts'
@@ -169,6 +170,7 @@ function All({ plannings, out, takeIn, read, last, answer }: AllProps) {
         </p>
         <FigureRow
           figures={figuresOf(changes)}
+          isUnknown={taken.some(({ target }) => isSecurityUnknown(checkOf(target)))}
           download={
             sizes.some((size) => size === null) ? null : sizes.reduce((sum: number, size) => sum + (size ?? 0), 0)
           }

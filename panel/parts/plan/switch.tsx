@@ -6,11 +6,13 @@ interface SwitchProps {
   isOn: boolean
   /** `removes` marks what deletes something. */
   kind?: 'removes'
+  /** Nobody can turn it on. */
+  isBarred?: boolean
   turn(isOn: boolean): void
 }
 
 /** A switch with its label and a sentence about what it does. */
-export function Switch({ label, hint, isOn, kind, turn }: SwitchProps) {
+export function Switch({ label, hint, isOn, kind, isBarred = false, turn }: SwitchProps) {
   const id = useId()
   return (
     <label class={kind ? `switch ${kind}` : 'switch'}>
@@ -20,6 +22,7 @@ export function Switch({ label, hint, isOn, kind, turn }: SwitchProps) {
         aria-checked={isOn}
         aria-describedby={id}
         checked={isOn}
+        disabled={isBarred && !isOn}
         onChange={({ currentTarget }) => turn(currentTarget.checked)}
       />
       <span class="grow">

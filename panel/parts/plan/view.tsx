@@ -1,3 +1,4 @@
+import { isSecurityUnknown, unableTo } from '../../nouns/manager.ts'
 import { behindRemoval, figuresOf, findingsOf, minutesLeft } from '../../nouns/plan.ts'
 import { worstFirst } from '../../nouns/target-list.ts'
 import type { Planning } from '../../wire/planning.ts'
@@ -27,6 +28,7 @@ export function PlanHead({ planning }: { planning: Planning }) {
       <Made planning={planning} />
       <FigureRow
         figures={figuresOf(changes.value.filter(({ name }) => !excluded.has(name)))}
+        isUnknown={isSecurityUnknown(check)}
         download={plan ? plan.download_bytes : isWhole ? (check?.download_bytes ?? null) : null}
         disk={plan ? plan.disk_bytes : isWhole ? (check?.disk_bytes ?? null) : null}
       />
@@ -155,6 +157,7 @@ function Choices({ planning }: { planning: Planning }) {
   const gone = planning.changes.value.flatMap(({ action, name }) => (action === 'remove' ? [name] : []))
   const named = (names: readonly string[]) =>
     names.slice(0, NAMED).join(', ') + (names.length > NAMED ? ` + ${names.length - NAMED}` : '')
+  const unable = unableTo('security', checkOf(planning.target))
   const isAsked = removes || waiting.length + foreseenToGo.length > 0
   return (
     <fieldset class="switches" aria-label={say.options}>
@@ -173,8 +176,9 @@ function Choices({ planning }: { planning: Planning }) {
       )}
       <Switch
         label={say.securityOnly}
-        hint={say.securityHint}
+        hint={unable === undefined ? say.securityHint : say.cannot.security(unable)}
         isOn={only === 'security'}
+        isBarred={unable !== undefined}
         turn={(isOn) => planning.choose({ only: isOn ? 'security' : 'all' })}
       />
     </fieldset>

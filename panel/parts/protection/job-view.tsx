@@ -124,6 +124,10 @@ export function noteOf(job: FollowedJob, record: JobRecord): string | undefined 
   if (regressions.length === 0) return undefined
   if (endingOf(record) === 'back') return say.brokeThen(regressions.length)
   const end = instant(job.phases.value.find(({ phase }) => phase === 'settling')?.at)
-  const apt = code ? say.aptFailed(code) : end === undefined ? '' : say.aptEnded(clock(end, now.value, language()))
-  return `${say.worked(regressions.length)} ${apt}`
+  const manager = code
+    ? say.managerFailed(code)
+    : end === undefined
+      ? ''
+      : say.managerEnded(clock(end, now.value, language()))
+  return `${say.worked(regressions.length)} ${manager}`
 }

@@ -24,7 +24,7 @@ export const dashboard: typeof fr = {
   notChecked: 'Some targets were not checked.',
   compareKey: 'Compare keys',
   dpkg: 'dpkg was interrupted on the host. The next upgrade repairs it first.',
-  unfinished: (target: string) => `dpkg did not finish (${target}).`,
+  unfinished: (target: string) => `Some packages are unfinished (${target}).`,
   dependencies: (target: string) => `Unmet dependencies (${target}).`,
   readOnly: (name: string) => `The file system of ${name} is read-only.`,
   blocked: (names: string) => `No upgrade is possible on ${names}.`,
@@ -35,7 +35,7 @@ export const dashboard: typeof fr = {
     repository_unreachable: (names: string) => `A repository did not answer on ${names}.`,
     repository_expired: (names: string) => `The lists of a repository have expired on ${names}.`,
     network_missing: (names: string) => `No repository answered on ${names}.`,
-    manager_locked: (names: string) => `apt is already running on ${names}.`,
+    manager_locked: (names: string) => `The package manager is already running on ${names}.`,
     lists_stale: (names: string) => `The package lists of ${names} are not up to date.`,
   },
   cuts: {

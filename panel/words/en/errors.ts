@@ -19,7 +19,7 @@ export const errors: typeof fr = {
   channel_changed: 'Somebody has just changed this channel. Open it again, then try again.',
   channel_settings_invalid: 'The settings of this channel do not fit. Correct the marked fields.',
   channel_secret_required:
-    'The address of the channel is changing. Enter its secret again: the panel sends it to no other machine.',
+    'The address changes, or the connection becomes less secure. Enter the secret of the channel again.',
   channel_refused: 'The message was not taken. Read the reason, fix the cause and try again.',
   container_locked: 'Another operation holds the container. Wait until it ends, then try again.',
   container_missing: 'This container no longer exists, or the panel cannot see it. Refresh the list.',
@@ -87,8 +87,9 @@ export const errors: typeof fr = {
   plan_not_begun:
     'The upgrade stopped before it changed anything: its output says why. Check again, then make a new plan.',
   plan_unbound:
-    'Packages were changed without a comparison with the plan: the configuration of apt on this target prevents it. Read the output.',
-  plan_changed: 'apt was about to do something else than the plan: nothing was changed. Compare, then make a new plan.',
+    'Packages were changed without a comparison with the plan: the configuration of the package manager prevents it. Read the output.',
+  plan_changed:
+    'The upgrade would no longer have been that of the plan: nothing was changed. Compare, then make a new plan.',
   plan_expired: 'This plan is more than an hour old. Make it anew: it will show what has changed since.',
   plan_of_another_user: 'This plan is somebody else’s. Make your own to choose in it.',
   plan_of_another_target: 'This plan is for another target. Make it anew.',

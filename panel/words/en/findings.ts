@@ -11,10 +11,16 @@ interface Told {
 const many = (count: number, one: string, more: string) => (count === 1 ? `1 ${one}` : `${count} ${more}`)
 const at = (repository: string | null) => (repository === null ? '' : `: ${repository}`)
 
-/** The words of apt behind the French sentence. */
+/** The words of the package manager behind the French sentence, where it is another one than apt with its exit code. */
 const cause = (message: string) => {
-  const said = /^Le dépôt .{0,400}?\s: (.{1,400})$/.exec(message)?.[1]
-  return said === undefined ? '' : ` apt says: ${said}`
+  const [, by, code, said] =
+    /^Le dépôt .{0,400}?(?: \(([a-z]{1,10}), code (\d{1,5})\))?\s: (.{1,400})$/.exec(message) ?? []
+  return said === undefined ? '' : ` ${by === undefined ? 'apt' : `${by} (code ${code})`} says: ${said}`
+}
+/** The other package manager that a French sentence begins with, and the words of it behind the sentence. */
+const managed = (message: string) => {
+  const [, manager, said] = /^(apk|dnf|zypper|pacman) (?:.{0,200}?)(?:\s: (.{1,400}))?$/.exec(message) ?? []
+  return { manager, said: said ?? '?' }
 }
 const files = (message: string) =>
   /^Vous avez modifié (.{1,2000}?)\s: /.exec(message)?.[1]?.replace(/ et (\d+) autres$/, ' and $1 more')
@@ -34,12 +40,41 @@ function staleLists(file: string, message: string): string {
   if (message.startsWith('Le compte de service')) return `The service account cannot read ${file}.`
   if (message.startsWith('apt ne peut pas')) return `apt cannot read its configuration: ${said ?? '?'}`
   if (message.startsWith('Aucune liste')) return 'No package list could be read.'
+  const ended = /\(([a-z]{1,10}, code \d{1,5})\)/.exec(message)?.[1]
+  if (ended !== undefined) return `The package lists could not be refreshed (${ended}).`
   if (message.includes('n’ont pas pu')) return `The package lists could not be refreshed${said ? `: ${said}` : '.'}`
   return 'The package lists are missing or more than a day old.'
 }
 
+function unsupported(message: string): string {
+  const { manager = 'The package manager' } = managed(message)
+  if (message.includes('tout à jour ensemble'))
+    return `${manager} always upgrades everything together: a part of it would leave an inconsistent system.`
+  if (message.includes('corrigent une faille')) return `${manager} does not tell which updates fix a vulnerability.`
+  if (message.includes('de côté')) return `${manager} cannot leave packages out without a change of its configuration.`
+  if (message.includes('quelques paquets')) return `${manager} cannot upgrade a few packages alone.`
+  const version = /^Cette version de ([a-z]{1,10}) /.exec(message)?.[1]
+  if (version !== undefined) return `This version of ${version} cannot tell beforehand what an upgrade would change.`
+  return 'The package manager cannot make this choice.'
+}
+
+/** The reason why packages stay as they are, or why a plan is forbidden. */
+function keptBack(message: string): string {
+  const list = (names: string) => names.replace(/ et (\d+) autres$/, ' and $1 more')
+  const also = /^La mise à jour changerait aussi (.{1,5000}), que ce choix laisse de côté/.exec(message)?.[1]
+  if (also !== undefined)
+    return `The upgrade would also change ${list(also)}, which this choice leaves out: choose otherwise.`
+  const older = /^Une préférence d’apt impose une version plus ancienne de (.{1,5000}?)\s: /.exec(message)?.[1]
+  if (older !== undefined)
+    return `A preference of apt forces an older version of ${list(older)}: apt refuses every upgrade.`
+  if (message.startsWith('Des paquets de ce choix'))
+    return 'Some packages of this choice stay as they are: apt cannot upgrade them now.'
+  return 'Some packages wait for dependencies that the repositories do not offer.'
+}
+
 const SENTENCES: Sentences = {
-  repository_unreachable: ({ repository, message }) => `Repository ${repository} did not answer.${cause(message)}`,
+  repository_unreachable: ({ repository, message }) =>
+    `Repository ${repository} ${/, code \d+\)\s: /.test(message) ? 'could not be read' : 'did not answer'}.${cause(message)}`,
   repository_changed: ({ repository, message }) =>
     `Repository ${repository} changed its name or release. Accept it if you expected that.${cause(message)}`,
   repository_unsigned: ({ repository, message }) =>
@@ -51,9 +86,21 @@ const SENTENCES: Sentences = {
   phased: () => 'These updates are being phased in: their turn comes by itself.',
   kept_back_install: () => 'Some updates also install new packages.',
   kept_back_remove: () => 'Some updates can only be installed by removing other packages.',
-  kept_back_dependencies: () => 'Some packages wait for dependencies that the repositories do not offer.',
-  dpkg_interrupted: () => 'dpkg did not finish; the next upgrade repairs first.',
-  dependencies_broken: () => 'Dependencies are not satisfied, so apt refuses every upgrade.',
+  kept_back_dependencies: ({ message }) => keptBack(message),
+  dpkg_interrupted: ({ message }) => {
+    const { manager, said } = managed(message)
+    return manager === undefined
+      ? 'dpkg did not finish; the next upgrade repairs first.'
+      : `${manager} did not finish its last work: ${said}`
+  },
+  dependencies_broken: ({ message }) => {
+    const { manager, said } = managed(message)
+    if (manager !== undefined) return `${manager} refuses the upgrade: ${said}`
+    const [, by, why] = /^Des dépendances ne sont pas satisfaites \(([a-z]{1,10})\)\s: (.{1,400})$/.exec(message) ?? []
+    return by === undefined
+      ? 'Dependencies are not satisfied, so apt refuses every upgrade.'
+      : `Dependencies are not satisfied (${by}): ${why}`
+  },
   disk_low: ({ message }) => {
     const [, place, needed, free] = spaces(message) ?? []
     if (place !== undefined)
@@ -64,7 +111,8 @@ const SENTENCES: Sentences = {
   },
   conffile_changed: ({ message, names }) =>
     `You changed ${files(message) ?? (names ? `configuration files of ${names}` : 'configuration files')}: your version is kept, and the new one is put beside it (.dpkg-dist).`,
-  manager_locked: () => 'apt or dpkg is already running. Check again when it has finished.',
+  manager_locked: ({ message }) =>
+    `${managed(message).manager ?? 'apt or dpkg'} is already running. Check again when it has finished.`,
   container_locked: () => 'The hypervisor has locked the container. Check again when it has finished.',
   container_stopped: () => 'The container is stopped, and a check does not start it.',
   container_template: () => 'This container is a template: it does not start and is not checked.',
@@ -90,10 +138,15 @@ const SENTENCES: Sentences = {
   application_update: ({ message }) => newerPanel(message),
   other_upgrader: ({ message }) => {
     const lines = cronLines(message)
+    const timer = /^([a-z0-9-]{1,50}\.timer) installe /.exec(message)?.[1]
+    if (timer !== undefined) return `${timer} installs updates by itself, without a snapshot and beside the plans.`
     return lines === undefined
       ? 'The tool unattended-upgrades installs updates by itself, without a snapshot and beside the plans.'
       : `Cron starts upgrades without a snapshot and beside the plans: ${lines}.`
   },
+  security_unknown: () =>
+    'The package manager does not tell which updates fix a vulnerability, and no list of vulnerabilities of this distribution is stored.',
+  selection_unsupported: ({ message }) => unsupported(message),
 }
 
 const some = (packages: readonly string[]) => {
@@ -126,12 +179,12 @@ export const findings: typeof fr = {
       count === 0 ? 'Installs new packages' : `Installs ${many(count, 'new package', 'new packages')}`,
     kept_back_remove: (count) => (count === 0 ? 'Removes packages' : `Removes ${many(count, 'package', 'packages')}`),
     kept_back_dependencies: (count) => many(count, 'package waiting', 'packages waiting'),
-    dpkg_interrupted: () => 'Interrupted dpkg run',
+    dpkg_interrupted: () => 'Unfinished packages',
     dependencies_broken: () => 'Broken dependencies',
     disk_low: () => 'Not enough space',
     conffile_changed: (count) =>
       count === 0 ? 'Configuration changed' : many(count, 'configuration changed', 'configurations changed'),
-    manager_locked: () => 'apt is already running',
+    manager_locked: () => 'Package manager busy',
     container_locked: () => 'Container locked',
     container_stopped: () => 'Not checked while stopped',
     container_template: () => 'Template, not checked',
@@ -146,6 +199,8 @@ export const findings: typeof fr = {
     end_of_life: () => 'End of support',
     application_update: () => 'Newer panel',
     other_upgrader: () => 'Upgrades by itself',
+    security_unknown: () => 'Security fixes not marked',
+    selection_unsupported: () => 'Choice not possible here',
   },
   sentence: ({ code, message, packages, repository }) =>
     SENTENCES[code]({ repository: repository ?? '?', names: some(packages), message }),

@@ -48,7 +48,7 @@ export const job: typeof fr = {
   cancelling: {
     upgrade: {
       title: 'Cancel this upgrade?',
-      text: 'apt and dpkg stop where they are. The next upgrade of this target first repairs what they left unfinished.',
+      text: 'The package manager stops where it is. The next upgrade of this target first repairs what was left unfinished, or says what to do.',
       verb: 'Cancel the upgrade',
     },
     check: {
@@ -58,7 +58,7 @@ export const job: typeof fr = {
     },
     remedy: {
       title: 'Cancel this repair?',
-      text: 'dpkg and apt stop where they are, and may leave packages unfinished. The next repair or upgrade continues from there.',
+      text: 'The package manager stops where it is, and may leave packages unfinished. The next repair or upgrade continues from there.',
       verb: 'Cancel the repair',
     },
     rollback: {

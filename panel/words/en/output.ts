@@ -2,8 +2,9 @@ import type { output as fr } from '../fr/output.ts'
 
 export const output: typeof fr = {
   marks: {
-    agrees: () => 'apt does exactly what was planned.',
-    differs: () => 'apt was about to do something else than planned:',
+    agrees: (manager: string) => `${manager} does exactly what was planned.`,
+    otherManager: (manager: string) => `The plan was made for another package manager than ${manager}.`,
+    differs: () => 'Something else than planned was about to be done:',
     unchanged: () => 'Nothing was changed.',
     taken: (file: string, former: string) => `${file} is the new version; the former one is ${former}.`,
     notTaken: (file: string) => `${file} stays as it is; the new version could not be put in its place.`,

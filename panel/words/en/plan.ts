@@ -2,6 +2,9 @@ import type { plan as fr } from '../fr/plan.ts'
 
 const some = (count: number, one: string, more: string) => (count === 1 ? `1 ${one}` : `${count} ${more}`)
 
+const whole = (manager: string) =>
+  `${manager} always upgrades everything together: a part of it would leave an inconsistent system.`
+
 export const plan: typeof fr = {
   title: (name: string) => `Upgrade ${name}`,
   waiting: 'Waiting…',
@@ -23,6 +26,11 @@ export const plan: typeof fr = {
   options: 'Choice',
   securityOnly: 'Security only',
   securityHint: 'Some older fixes are no longer marked as security, and are not included.',
+  cannot: {
+    security: (manager: string) =>
+      manager === 'apk' ? 'apk does not tell which updates fix a vulnerability.' : whole(manager),
+    exclude: whole,
+  },
   allowRemove: 'Allow removals',
   removesText: (names: string) => `Removes: ${names}`,
   removesIf: (waiting: string, removed: string) =>

@@ -82,8 +82,8 @@ export const protection: typeof fr = {
     count === 1 ? 'One thing worked before and does not now.' : `${count} things worked before and do not now.`,
   brokeThen: (count: number) =>
     count === 1 ? 'One thing did not work afterwards.' : `${count} things did not work afterwards.`,
-  aptEnded: (at: string) => `apt itself ended well at ${at}.`,
-  aptFailed: (code: number) => `apt ended with code ${code}.`,
+  managerEnded: (at: string) => `The package manager itself ended well at ${at}.`,
+  managerFailed: (code: number) => `The package manager ended with code ${code}.`,
   decideHere: 'Compare and decide',
   compareHere: 'Compare',
   rollBack: {

@@ -13,12 +13,18 @@ export const updates: typeof fr = {
   readyCount: (count: number) => `${count} ready`,
   warnedCount: (count: number) => `${count} with a warning`,
   barredCount: (count: number) => `${count} to repair first`,
-  securitySum: (count: number, exploited: number) =>
-    count === 0
-      ? 'No security fixes to install.'
-      : `${some(count, 'security fix', 'security fixes')}${
-          exploited === 0 ? '' : `, ${exploited} of them for a vulnerability that is being exploited`
-        }.`,
+  securitySum: (count: number, exploited: number, unknown: number) => {
+    const known =
+      count === 0
+        ? 'No security fixes to install'
+        : `${some(count, 'security fix', 'security fixes')}${
+            exploited === 0 ? '' : `, ${exploited} of them for a vulnerability that is being exploited`
+          }`
+    return unknown === 0
+      ? `${known}.`
+      : `${known} where they are known; not known on ${some(unknown, 'target', 'targets')}.`
+  },
+  unknownSecurity: 'Not known: nobody tells which of them fix a vulnerability.',
   listsAge: (ago: string, old: number) =>
     `Lists refreshed ${ago}${old === 0 ? '' : `, except on ${some(old, 'target', 'targets')}`}.`,
   noLists: 'No package list is up to date.',
@@ -177,6 +183,7 @@ export const updates: typeof fr = {
   closeOutput: 'Close the output',
   outputs: 'Running jobs',
   heldOn: (name: string) => `Held packages of ${name}`,
+  heldBy: (manager: string) => `These packages are held in the configuration of ${manager}, which also releases them.`,
   noneHeld: 'No package is held.',
   hold: 'Hold',
   holdOf: (name: string) => `Hold ${name}`,

@@ -22,7 +22,7 @@ export const dashboard = {
   notChecked: 'Certaines cibles n’ont pas été vérifiées.',
   compareKey: 'Comparer les clés',
   dpkg: 'dpkg a été interrompu sur l’hôte\u00a0: la prochaine mise à jour le répare d’abord.',
-  unfinished: (target: string) => `dpkg n’a pas terminé (${target}).`,
+  unfinished: (target: string) => `Des paquets sont inachevés (${target}).`,
   dependencies: (target: string) => `Dépendances non satisfaites (${target}).`,
   readOnly: (name: string) => `Le système de fichiers de ${name} est en lecture seule.`,
   blocked: (names: string) => `Aucune mise à jour n’est possible sur ${names}.`,
@@ -33,7 +33,7 @@ export const dashboard = {
     repository_unreachable: (names: string) => `Un dépôt n’a pas répondu sur ${names}.`,
     repository_expired: (names: string) => `Les listes d’un dépôt sont périmées sur ${names}.`,
     network_missing: (names: string) => `Aucun dépôt n’a répondu sur ${names}.`,
-    manager_locked: (names: string) => `apt est déjà en cours sur ${names}.`,
+    manager_locked: (names: string) => `Le gestionnaire de paquets est déjà en cours sur ${names}.`,
     lists_stale: (names: string) => `Les listes de paquets de ${names} ne sont pas à jour.`,
   },
   cuts: {

@@ -52,7 +52,7 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   channel_changed: 'Quelqu’un vient de modifier ce canal. Rouvrez-le, puis réessayez.',
   channel_settings_invalid: 'Les réglages de ce canal ne vont pas. Corrigez les champs indiqués.',
   channel_secret_required:
-    'L’adresse du canal change\u00a0: saisissez de nouveau son secret, que le panneau n’envoie à aucune autre machine.',
+    'L’adresse change, ou la connexion devient moins sûre. Saisissez de nouveau le secret du canal.',
   channel_refused: 'Le message n’a pas été pris. Lisez la raison, corrigez-en la cause et réessayez.',
   container_locked: 'Le conteneur est verrouillé par une autre opération. Attendez qu’elle se termine et réessayez.',
   container_missing: 'Ce conteneur n’existe plus, ou le panneau ne le voit pas. Actualisez la liste.',
@@ -121,15 +121,15 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   not_found: 'Cette adresse n’existe pas. Rechargez la page\u00a0: le service a peut-être changé.',
   origin_forbidden: 'Cette adresse du panneau n’est pas autorisée. Ajoutez-la à PANEL_ORIGINS.',
   plan_missing: 'Ce plan n’existe plus. Refaites-le.',
-  run_missing: 'Ce lancement n’existe pas, ou n’est plus conservé. Revenez à l’historique.',
+  run_missing: 'Cette exécution n’existe pas, ou n’est plus conservée. Revenez à l’historique.',
   plan_empty: 'Il n’y a rien à faire avec ce choix. Revérifiez la cible, ou changez de choix.',
   plan_used: 'Ce plan a déjà été exécuté. Refaites-le pour voir ce qu’il reste à faire.',
   plan_not_begun:
     'La mise à jour s’est arrêtée avant de changer quoi que ce soit\u00a0: sa sortie dit pourquoi. Revérifiez, puis faites un nouveau plan.',
   plan_unbound:
-    'Des paquets ont changé sans comparaison avec le plan\u00a0: la configuration d’apt de cette cible l’empêche. Lisez la sortie.',
+    'Des paquets ont changé sans comparaison avec le plan\u00a0: la configuration du gestionnaire de paquets l’empêche. Lisez la sortie.',
   plan_changed:
-    'apt allait faire autre chose que le plan\u00a0: rien n’a été changé. Comparez, puis faites un nouveau plan.',
+    'La mise à jour n’aurait plus été celle du plan\u00a0: rien n’a été changé. Comparez, puis faites un nouveau plan.',
   plan_expired: 'Ce plan a plus d’une heure. Refaites-le\u00a0: il montrera ce qui a changé depuis.',
   plan_of_another_user: 'Ce plan est celui de quelqu’un d’autre. Faites le vôtre pour y choisir.',
   plan_of_another_target: 'Ce plan est celui d’une autre cible. Refaites-le.',

@@ -21,12 +21,12 @@ export const findings = {
     kept_back_remove: (count) =>
       count === 0 ? 'Supprime des paquets' : `Supprime ${many(count, 'paquet', 'paquets')}`,
     kept_back_dependencies: (count) => many(count, 'paquet en attente', 'paquets en attente'),
-    dpkg_interrupted: () => 'dpkg interrompu',
+    dpkg_interrupted: () => 'Paquets inachevés',
     dependencies_broken: () => 'Dépendances cassées',
     disk_low: () => 'Place insuffisante',
     conffile_changed: (count) =>
       count === 0 ? 'Configuration modifiée' : many(count, 'configuration modifiée', 'configurations modifiées'),
-    manager_locked: () => 'apt est déjà en cours',
+    manager_locked: () => 'Gestionnaire de paquets occupé',
     container_locked: () => 'Conteneur verrouillé',
     container_stopped: () => 'Pas vérifié à l’arrêt',
     container_template: () => 'Modèle, pas vérifié',
@@ -41,6 +41,8 @@ export const findings = {
     end_of_life: () => 'Fin de prise en charge',
     application_update: () => 'Panneau plus récent',
     other_upgrader: () => 'Autre mise à jour automatique',
+    security_unknown: () => 'Correctifs de sécurité non signalés',
+    selection_unsupported: () => 'Choix impossible ici',
   } satisfies Short as Short,
   /** The whole sentence: in French, the service's own. */
   sentence: ({ message }: Pick<Finding, 'code' | 'message' | 'packages' | 'repository'>): string => message,

@@ -46,7 +46,7 @@ export const job = {
   cancelling: {
     upgrade: {
       title: 'Annuler cette mise à jour\u202f?',
-      text: 'apt et dpkg sont arrêtés là où ils en sont. La prochaine mise à jour de cette cible répare d’abord ce qui est resté inachevé.',
+      text: 'Le gestionnaire de paquets est arrêté là où il en est. La prochaine mise à jour de cette cible répare d’abord ce qui est resté inachevé, ou dit ce qu’il faut faire.',
       verb: 'Annuler la mise à jour',
     },
     check: {
@@ -56,7 +56,7 @@ export const job = {
     },
     remedy: {
       title: 'Annuler cette réparation\u202f?',
-      text: 'dpkg et apt sont arrêtés là où ils en sont, et des paquets peuvent rester inachevés. La prochaine réparation ou mise à jour reprend le travail.',
+      text: 'Le gestionnaire de paquets est arrêté là où il en est, et des paquets peuvent rester inachevés. La prochaine réparation ou mise à jour reprend le travail.',
       verb: 'Annuler la réparation',
     },
     rollback: {

@@ -1,7 +1,8 @@
 export const output = {
   marks: {
-    agrees: () => 'apt fait exactement ce qui est prévu.',
-    differs: () => 'apt allait faire autre chose que ce qui est prévu\u00a0:',
+    agrees: (manager: string) => `${manager} fait exactement ce qui est prévu.`,
+    otherManager: (manager: string) => `Le plan a été fait pour un autre gestionnaire de paquets que ${manager}.`,
+    differs: () => 'Autre chose que ce qui est prévu allait être fait\u00a0:',
     unchanged: () => 'Rien n’a été changé.',
     taken: (file: string, former: string) => `${file} est la nouvelle version\u202f; l’ancienne est ${former}.`,
     notTaken: (file: string) => `${file} reste tel quel\u202f; la nouvelle version n’a pas pu prendre sa place.`,

@@ -1,5 +1,8 @@
 const some = (count: number, one: string, more: string) => (count === 1 ? `1 ${one}` : `${count} ${more}`)
 
+const whole = (manager: string) =>
+  `${manager} met toujours tout à jour ensemble\u00a0: une partie seulement laisserait un système incohérent.`
+
 export const plan = {
   title: (name: string) => `Mettre à jour ${name}`,
   waiting: 'En attente…',
@@ -21,6 +24,11 @@ export const plan = {
   options: 'Choix',
   securityOnly: 'Sécurité seule',
   securityHint: 'Certains correctifs plus anciens ne portent plus la marque de sécurité, et n’en font pas partie.',
+  cannot: {
+    security: (manager: string) =>
+      manager === 'apk' ? 'apk ne dit pas quelles mises à jour corrigent une faille.' : whole(manager),
+    exclude: whole,
+  },
   allowRemove: 'Autoriser les suppressions',
   removesText: (names: string) => `Supprime\u00a0: ${names}`,
   removesIf: (waiting: string, removed: string) =>

@@ -78,8 +78,8 @@ export const protection = {
       : `${count} choses marchaient avant et ne marchent plus.`,
   brokeThen: (count: number) =>
     count === 1 ? 'Une chose ne marchait plus après.' : `${count} choses ne marchaient plus après.`,
-  aptEnded: (at: string) => `apt lui-même a bien fini à ${at}.`,
-  aptFailed: (code: number) => `apt s’est terminé avec le code ${code}.`,
+  managerEnded: (at: string) => `Le gestionnaire de paquets, lui, a bien fini à ${at}.`,
+  managerFailed: (code: number) => `Le gestionnaire de paquets s’est terminé avec le code ${code}.`,
   decideHere: 'Comparer et décider',
   compareHere: 'Comparer',
   rollBack: {

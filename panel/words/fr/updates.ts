@@ -14,12 +14,18 @@ export const updates = {
   readyCount: (count: number) => some(count, 'prête', 'prêtes'),
   warnedCount: (count: number) => `${count} avec un avertissement`,
   barredCount: (count: number) => `${count} à réparer d’abord`,
-  securitySum: (count: number, exploited: number) =>
-    count === 0
-      ? 'Aucun correctif de sécurité en attente.'
-      : `${some(count, 'correctif de sécurité', 'correctifs de sécurité')}${
-          exploited === 0 ? '' : `, dont ${exploited} pour une vulnérabilité exploitée`
-        }.`,
+  securitySum: (count: number, exploited: number, unknown: number) => {
+    const known =
+      count === 0
+        ? 'Aucun correctif de sécurité en attente'
+        : `${some(count, 'correctif de sécurité', 'correctifs de sécurité')}${
+            exploited === 0 ? '' : `, dont ${exploited} pour une vulnérabilité exploitée`
+          }`
+    return unknown === 0
+      ? `${known}.`
+      : `${known} là où ils sont connus\u00a0; inconnus sur ${some(unknown, 'cible', 'cibles')}.`
+  },
+  unknownSecurity: 'Inconnu\u00a0: personne ne dit lesquelles corrigent une faille.',
   listsAge: (ago: string, old: number) =>
     `Listes actualisées ${ago}${old === 0 ? '' : `, sauf sur ${some(old, 'cible', 'cibles')}`}.`,
   noLists: 'Aucune liste de paquets n’est à jour.',
@@ -178,6 +184,7 @@ export const updates = {
   closeOutput: 'Fermer la sortie',
   outputs: 'Tâches en cours',
   heldOn: (name: string) => `Paquets figés de ${name}`,
+  heldBy: (manager: string) => `Ces paquets sont figés dans la configuration de ${manager}, où ils se libèrent.`,
   noneHeld: 'Aucun paquet n’est figé.',
   hold: 'Figer',
   holdOf: (name: string) => `Figer ${name}`,

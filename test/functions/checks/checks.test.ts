@@ -239,15 +239,21 @@ test.each([
   expect(await one('host')).toMatchObject({ state, findings: [{ code }] })
 })
 
+/** The output of a manager that cannot say what an upgrade would change. */
+const UNSUPPORTED = [
+  ...['os', ' ID=alpine', '', 'manager apk', 'security', ' database', ''],
+  ...['refresh', ' lists|1', ' code|0', '', 'verify', ' code|0', '', 'planned', ' unsupported', '', 'end', ''],
+].join('\n')
+
 test('an unsupported package manager and a missing one are reported', async () => {
   const { all, look: lookAt } = await checkApp({
-    looks: { host: 'os\n ID=alpine\n\nmanager apk\n', 'lxc:101': 'os\n\nmanager none\n' },
+    looks: { host: UNSUPPORTED, 'lxc:101': 'os\n\nmanager none\n' },
   })
 
   await lookAt('all')
 
   expect(await all()).toMatchObject([
-    { state: 'unsupported', manager: 'apk', os: { id: 'alpine' }, findings: [] },
+    { state: 'unsupported', manager: 'apk', os: { id: 'alpine' }, findings: [{ code: 'selection_unsupported' }] },
     { state: 'unsupported', manager: null, findings: [{ code: 'manager_missing' }] },
     {},
   ])

@@ -136,6 +136,13 @@ test('the result is about what is held afterwards', async () => {
   expect(await lifted({ held: [] }, 'curl')).toMatchObject({ status: 0, lines: ['None of these packages is held.'] })
 })
 
+test.each([HOLD, UNHOLD])('on a system without apt, no hold is set or lifted, and nothing says so', async (script) => {
+  const { env } = await programs({})
+  const { status, lines } = await shell(env, `PATH=/nowhere\n${script}`, '', 'curl')
+
+  expect({ status, lines }).toEqual({ status: 1, lines: ['Only the holds of apt can be changed.'] })
+})
+
 /** Runs HOLD on a system with these installed packages, whose apt-mark names no native architecture. */
 async function heldWith({ installed, held = [], sudo = '', stuck = false }: Holding, ...asked: string[]) {
   const { folder, env } = await programs({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { COMPARE, MOST_COMPARED } from '../../../functions/plans/conffile-scripts.ts'
-import { plannedCommand } from '../../../functions/plans/plan-script.ts'
+import { plannedCommand } from '../../../functions/plans/plan-command.ts'
 import { START } from '../../../jobs/script.ts'
 import { answered, audited, refused } from '../answers.ts'
 import { CONFLICT, PATH, planned, stored } from './changed-files.ts'

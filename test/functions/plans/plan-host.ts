@@ -10,6 +10,7 @@ import comparison from '../../../functions/plans/conffiles.post.ts'
 import choice from '../../../functions/plans/conffiles.put.ts'
 import { planHash } from '../../../functions/plans/plan.ts'
 import { DIFFERS_END, DIFFERS_MARK } from '../../../functions/plans/bound-script.ts'
+import { MANAGED_PLAN } from '../../../functions/plans/plan-command.ts'
 import { PLAN } from '../../../functions/plans/plan-script.ts'
 import plan from '../../../functions/plans/plan.get.ts'
 import plans from '../../../functions/plans/plans.post.ts'
@@ -47,6 +48,8 @@ interface Given {
   elevation?: Elevation
   /** The answer to `PLAN`. */
   simulated?: Partial<Output>
+  /** The answer to a plan by another manager than apt. */
+  managed?: Partial<Output>
   /** The answer to `COMPARE`. */
   compared?: Partial<Output>
   /** The output and the exit code of every job. */
@@ -60,11 +63,12 @@ interface Given {
 
 /** The app with a host that simulates plans, and whose jobs end at once. */
 export async function planApp({ elevation = 'root', isBusy = false, ...own }: Given = {}) {
-  const given = { simulated: {}, compared: {}, text: '', code: 0, notes: [], ...own }
+  const given = { simulated: {}, managed: {}, compared: {}, text: '', code: 0, notes: [], ...own }
   const app = await testApp(FUNCTIONS, {
     fake: {
       elevation,
       exec(command: Command): Partial<Output> {
+        if (command.some((word) => word.endsWith(MANAGED_PLAN))) return given.managed
         if (command.includes(PLAN) || command.includes('plan')) return given.simulated
         if (command.includes(COMPARE)) return given.compared
         if (command.at(-1) === 'version') return { stdout: `${HELPER_VERSION}\n` }

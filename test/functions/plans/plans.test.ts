@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { MOST_COMPARED } from '../../../functions/plans/conffile-scripts.ts'
-import { PLAN, plannedCommand } from '../../../functions/plans/plan-script.ts'
+import { plannedCommand } from '../../../functions/plans/plan-command.ts'
+import { PLAN } from '../../../functions/plans/plan-script.ts'
 import { protectedCommand } from '../../../functions/protection/protected-run.ts'
 import { DEFAULT_PROTECTION } from '../../../functions/protection/protection.ts'
 import { NAMES_LENGTH, planHash } from '../../../functions/plans/plan.ts'

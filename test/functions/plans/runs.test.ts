@@ -4,13 +4,16 @@ import { takeTurn } from '../../../db/job-list.ts'
 import { type Database, StorageError } from '../../../db/libsql/database.ts'
 import { START } from '../../../jobs/script.ts'
 import { audited, answered, refused, rows } from '../answers.ts'
-import { HASH, HOUR, planApp } from './plan-host.ts'
+import { ACTIONS, HASH, HOUR, planApp } from './plan-host.ts'
 
 const RUNS = '/api/updates/runs'
 const Started = z.strictObject({
   run_id: z.string().regex(/^[0-9a-f]{24}$/),
   jobs: z.array(z.strictObject({ target: z.string(), job_id: z.string() })),
   message: z.string(),
+})
+const RunJobs = z.object({
+  jobs: z.array(z.object({ packages: z.number().nullable(), begun_at: z.string().nullable() })),
 })
 
 /** The app with a plan of each of that many containers. */
@@ -36,6 +39,15 @@ test('a run starts a job for each plan, and tells them in the order of the plans
     started_by_name: 'bob',
     jobs: jobs.map(({ target, job_id }, at) => ({ target, job_id, run_id, plan_id: plans[at], exit_code: 0 })),
   })
+  const counts = async () => RunJobs.parse(await read(`${RUNS}/${run_id}`)).jobs.map(({ packages }) => packages)
+  expect(await counts()).toEqual([ACTIONS.length, ACTIONS.length, ACTIONS.length])
+  await app.db.run('DELETE FROM plans WHERE id = ?', [plans[1] ?? ''])
+  expect(await counts()).toEqual([ACTIONS.length, null, ACTIONS.length])
+  const begun = { phase: 'protecting', at: '2026-03-01T12:00:09.000Z' }
+  const withPhases = JSON.stringify({ protection: null, phases: [begun, { ...begun, at: '2026-03-01T12:01:00.000Z' }] })
+  await app.db.run('UPDATE jobs SET protected = ? WHERE id = ?', [withPhases, jobs[0]?.job_id ?? ''])
+  const { jobs: told } = RunJobs.parse(await read(`${RUNS}/${run_id}`))
+  expect(told.map(({ begun_at }) => begun_at)).toEqual([begun.at, null, null])
   expect(await audited(app.db)).toMatchObject(
     jobs.map(({ target, job_id }, at) => ({
       action: 'update_start',

@@ -144,7 +144,7 @@ test.each([
   ['target', ''],
   ['package', ''],
   ['package', '-oDebug=1'],
-  ['package', 'Rig'],
+  ['package', 'rig é'],
   ['package', 'rig;id'],
   ['package', '../rig'],
   ['package', 'rig=1'],

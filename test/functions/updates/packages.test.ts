@@ -33,6 +33,24 @@ test('a container’s packages are listed inside it, also in English', async () 
   ])
 })
 
+test('of another manager than apt, the upgrades are those of the last check, and nothing runs', async () => {
+  const app = await testApp([packages])
+  const summary = JSON.stringify({ manager: 'dnf' })
+  const stored = JSON.stringify([
+    { name: 'app', from: '1-1', to: '2:2-1', action: 'upgrade' },
+    { name: 'libnew', from: null, to: '1-1', action: 'install' },
+  ])
+  await app.db.run(
+    `INSERT INTO checks (target, vmid, name, status, summary, packages) VALUES ('lxc:111', 111, 'x', 'running', ?, ?)`,
+    [summary, stored],
+  )
+
+  expect(await answered(await app.request('GET', address('lxc:111'), { as: 'user' }), 200)).toEqual([
+    { name: 'app', version: '2:2-1', old_version: '1-1' },
+  ])
+  expect(app.ran).toEqual([])
+})
+
 test('no upgradable packages give an empty list', async () => {
   const app = await testApp([packages], { fake: { exec: () => ({ stdout: 'Listing...\n' }) } })
 

@@ -104,10 +104,16 @@ test.each([
 
   const { job_id } = Started.parse(answer)
   const folder = (await findJob(app.db, job_id))?.folder ?? ''
-  expect(app.ran[0]).toEqual({
-    command: ['sh', '-c', START, 'ops-panel-job', RUN, folder, String(64 * 1024 * 1024), '-', ...command],
-    rights: 'script',
-  })
+  const started = app.ran.find(({ command: [, , text] }) => text === START)
+  // A program gives the script the functions of every package manager, which are too long for an argument.
+  const [shell, option, start, name, runner, place, most, program, ...words] = started?.command ?? []
+  expect([shell, option, start, name, runner, place, most]).toEqual([
+    ...['sh', '-c', START, 'ops-panel-job', RUN, folder],
+    String(64 * 1024 * 1024),
+  ])
+  expect(program).toMatch(/^[0-9a-f]{64}-\d+$/)
+  expect(words.slice(-command.length - 1)).toEqual(['sh', ...command])
+  expect(started?.rights).toBe('script')
   // Every account of the host can list folders and command lines, and a client with the id may watch the job.
   expect(folder).toMatch(/^[0-9a-f]{32}$/)
   expect(JSON.stringify(app.ran)).not.toContain(job_id)
@@ -142,7 +148,8 @@ test('all upgrades every listed container, including stopped ones, and never the
 
   expect(app.ran[0]).toEqual({ command: ['/usr/sbin/pct', 'list'], rights: 'command' })
   const command = upgrade({ scope: 'all', ids: ['101', '102'] }, '')
-  expect(app.ran[1]?.command.slice(-command.length)).toEqual(command)
+  const started = app.ran.find(({ command: [, , text] }) => text === START)
+  expect(started?.command.slice(-command.length)).toEqual(command)
 })
 
 test('all of an empty listing succeeds', async () => {
@@ -411,4 +418,24 @@ test('the end of an upgrade is audited once, with its outcome', async () => {
   expect(ends.map(({ details }): unknown => JSON.parse(details))).toMatchObject([
     { outcome: 'upgraded', regressions: 0 },
   ])
+})
+
+test.each([
+  ['dnf or zypper', 'Nothing to do.\n', 'nothing_to_do'],
+  ['pacman', ':: Starting full system upgrade...\n there is nothing to do\n', 'nothing_to_do'],
+  [
+    'a manager without one of its repositories',
+    'Nothing to do.\nUpgraded, with warnings: these repositories could not be refreshed: x\n',
+    'nothing_to_do',
+  ],
+  ['apt', '0 upgraded, 0 newly installed, 0 to remove and 2 not upgraded.\n', 'nothing_to_do'],
+  ['a script of a package that was upgraded', 'Upgrading: app\nNothing to do.\nComplete!\n', 'upgraded'],
+])('the summary of %s decides whether an upgrade without a plan had anything to do', async (_who, text, outcome) => {
+  const app = await testApp([run, history], { fake: jobHost({ text }) })
+
+  await app.request('POST', PATH, { as: 'user', body: { target: 'host' } })
+  await expect.poll(() => settled(app)).toMatchObject([{ status: 'success' }])
+
+  const [row] = await app.db.query(z.object({ outcome: z.string().nullable() }), 'SELECT outcome FROM jobs')
+  expect(row?.outcome).toBe(outcome)
 })

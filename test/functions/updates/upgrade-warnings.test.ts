@@ -59,6 +59,12 @@ test.each([0, 100])(
   },
 )
 
+test('a repository of another manager than apt is named by its id', async () => {
+  const text = `bad: no answer (code 106)\n${PARTLY_REFRESHED}bad, the\u202eother, \nupgraded\n`
+
+  expect((await upgraded({ text })).warnings).toEqual([warning('bad'), warning('the other')])
+})
+
 test('an upgrade after a whole refresh has no warning, whatever else apt or a package says', async () => {
   const text = `W: Failed to fetch http://m/debian/dists/stable/InRelease\nupgraded\n`
 

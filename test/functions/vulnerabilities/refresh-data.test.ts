@@ -9,7 +9,7 @@ import { vulnerabilitiesFor, vulnerabilityState } from '../../../functions/vulne
 import { START, testApp } from '../../app.ts'
 import { closeServer } from '../../close-server.ts'
 import { closedAtEnd } from '../../closed-at-end.ts'
-import { debsecanList, exploitedList } from './lists.ts'
+import { debsecanList, exploitedList, secdbList, trackerList } from './lists.ts'
 
 const HOUR = 60 * 60_000
 const LIST = debsecanList(['CVE-2024-0001'], ['openssl,0,SH F,2-1,'])
@@ -81,6 +81,42 @@ test('the lists of the checked releases of Debian, and the known exploited ones,
   expect(await fixed()).toEqual([{ id: 'CVE-2024-0001', urgency: 'high', known_exploited: true }])
   const at = START.toISOString()
   expect(await state()).toEqual({ cve: { at, error: null }, kev: { at, error: null } })
+})
+
+test('the lists of the checked branches of Alpine are fetched and used', async () => {
+  const server = await listServer()
+  const env = { PANEL_ALPINE_SECDB_URL: `${server.origin}/secdb` }
+  const { db, services } = await testApp([], { env })
+  await checked(db, 'lxc:101', { id: 'alpine', version_id: '3.20.3', codename: null })
+  await checked(db, 'lxc:102', { id: 'alpine', version_id: '3.20.1', codename: null })
+  await checked(db, 'lxc:103', { id: 'alpine', version_id: '../../x', codename: null })
+  await checked(db, 'lxc:104', { id: 'debian', version_id: '12', codename: 'bookworm' })
+  for (const part of ['main', 'community'])
+    server.answers.set(`/secdb/v3.20/${part}.json`, tagged(secdbList({ openssl: { '2-r0': ['CVE-2024-0001'] } })))
+
+  await refreshData.run(services)
+
+  expect(server.requests.map(({ url }) => url)).toEqual(['/secdb/v3.20/main.json', '/secdb/v3.20/community.json'])
+  const known = await vulnerabilitiesFor(db, 'alpine:v3.20', new Set(['openssl']))
+  expect(known?.fixedBy({ source: 'openssl', from: '1-r0', to: '2-r0' })).toMatchObject([{ id: 'CVE-2024-0001' }])
+  const state = { cve: { at: START.toISOString(), error: null }, kev: null }
+  expect(await vulnerabilityState(db, services.config)).toEqual(state)
+})
+
+test('the list of Arch is fetched where a check has found Arch, and used', async () => {
+  const server = await listServer()
+  const { db, services } = await testApp([], { env: { PANEL_ARCH_SECURITY_URL: `${server.origin}/` } })
+  await refreshData.run(services)
+  expect(server.requests).toEqual([])
+  await checked(db, 'lxc:101', { id: 'arch', version_id: null, codename: null })
+  const group = { packages: ['openssl'], fixed: '2-1', issues: ['CVE-2024-0001'] }
+  server.answers.set('/all.json', tagged(trackerList([group])))
+
+  await refreshData.run(services)
+
+  expect(server.requests.map(({ url }) => url)).toEqual(['/all.json'])
+  const known = await vulnerabilitiesFor(db, 'arch:rolling', new Set(['openssl']))
+  expect(known?.fixedBy(CHANGE)).toMatchObject([{ id: 'CVE-2024-0001', urgency: 'medium' }])
 })
 
 test('without sources nothing is fetched, nothing is known, and what was stored goes', async () => {

@@ -9,21 +9,17 @@ SUITE=$3
 REPOSITORIES=$TREE/srv/rig
 T=$TREE.package
 . "$FILES/packages"
+. "$FILES/mirror"
 
 install_tools() {
   command -v debootstrap >/dev/null && return
   apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install debootstrap
 }
 
-# From the mirror, and through the proxy, that this machine's apt uses.
 bootstrap() {
-  local mirror proxy=''
-  mirror=$({ cat /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null || true; } |
-    sed -nE 's/^URIs: *([^ ]+).*/\1/p; s/^deb +(\[[^]]*\] +)?([^ ]+).*/\2/p' | sed -n 1p)
-  eval "$(apt-config shell proxy Acquire::http::Proxy)"
   mkdir -p "$CACHE"
   rm -rf "$TREE"
-  http_proxy=${http_proxy:-$proxy} debootstrap --variant=minbase --cache-dir="$CACHE" \
+  http_proxy=$proxy debootstrap --variant=minbase --cache-dir="$CACHE" \
     --include=openssh-server,sudo,locales,apt-utils,lxc,procps,adduser,libatomic1,systemd "$SUITE" "$TREE" $mirror
 }
 

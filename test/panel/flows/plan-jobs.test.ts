@@ -20,7 +20,7 @@ test('a job whose plan did not fit shows the difference, and leads to a new plan
   await expect
     .poll(() => found.allTextContents(), WAIT)
     .toEqual(['curl:amd64mise à jour 1.0-1 → 1.0-2mise à jour 1.0-1 → 1.0-3', 'libnew:amd64rieninstallation 2.0'])
-  await page.getByText(/^apt allait faire autre chose que le plan/).waitFor(WAIT)
+  await page.getByText(/^La mise à jour n’aurait plus été celle du plan/).waitFor(WAIT)
   await page.getByRole('button', { name: 'Nouveau plan' }).press('Enter')
   await page.locator('dialog.drawer .primary[aria-disabled=false]').waitFor(WAIT)
   expect(plans.asked).toEqual([{ target: 'lxc:101', ...chosen }])

@@ -36,7 +36,9 @@ test('an upgrade that broke something shows both choices, what is lost, and what
   const { page } = await jobPage()
   await expect.poll(() => heading(page).textContent(), WAIT).toBe('web est en panne depuis sa mise à jour')
   await expect.poll(() => stations(page), WAIT).toEqual(['done', 'done', 'fail', 'ask'])
-  await page.getByText('4 choses marchaient avant et ne marchent plus. apt lui-même a bien fini à').waitFor(WAIT)
+  await page
+    .getByText('4 choses marchaient avant et ne marchent plus. Le gestionnaire de paquets, lui, a bien fini à')
+    .waitFor(WAIT)
   await page
     .getByText(/Tout ce qui a été écrit dans web depuis .* est perdu, .*\s5\sh\s4[67]\smin de travail/)
     .waitFor(WAIT)

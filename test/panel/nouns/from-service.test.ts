@@ -66,7 +66,7 @@ test('the marks of the service’s programs are words, in the language of the re
     ' manager apt-get',
     '',
     'apt fait exactement ce qui est prévu.',
-    'apt allait faire autre chose que ce qui est prévu\u00a0:',
+    'Autre chose que ce qui est prévu allait être fait\u00a0:',
     ' upgrade curl:amd64 1.0 2.0',
     'Rien n’a été changé.',
     'Retour à panel-1772366400-k3x9q2pa',

@@ -128,6 +128,7 @@ test('updates add up to the column, and unfinished, blocked and stopped targets 
     updates: 15,
     targets: 3,
     security: 2,
+    unknown: 0,
     exploited: 0,
     upgradable: 1,
     ready: 1,

@@ -9,6 +9,7 @@ const said = (then: number, now: number) => whenSaid(then, now, schedules.when, 
 test.each([
   ['the next night', at(25, 2, 30), at(24, 18), 'tonight 02:30'],
   ['the same night', at(24, 2, 30), at(24, 0, 15), 'tonight 02:30'],
+  ['the next night, said in this one', at(25, 2, 30), at(24, 0, 15), 'tomorrow 02:30'],
   ['a night that is over', at(24, 2, 30), at(24, 9), 'today 02:30'],
   ['the same day', at(24, 18), at(24, 9), 'today 18:00'],
   ['the next day', at(25, 6), at(24, 9), 'tomorrow 06:00'],

@@ -3,7 +3,16 @@ import { FindingCode, findingOf } from '../../../functions/findings/finding.ts'
 import type { Role, TargetStanding } from '../../../functions/restarts/standing.ts'
 import { selfImpactFindings, standingFindings } from '../../../functions/restarts/standing-findings.ts'
 import { repositoryFindings } from '../../../functions/findings/repository-findings.ts'
-import { conffileFindings, diskFindings, otherUpgraderFindings } from '../../../functions/checks/system-findings.ts'
+import { managedReport, unsupportedFinding } from '../../../functions/managers/managed-report.ts'
+import { downgradeFindings } from '../../../functions/checks/check-report.ts'
+import {
+  conffileFindings,
+  diskFindings,
+  excludedFindings,
+  leftOutFindings,
+  otherUpgraderFindings,
+} from '../../../functions/checks/system-findings.ts'
+import type { PackageUpdate } from '../../../functions/managers/package-update.ts'
 import { en } from '../../../panel/words/en.ts'
 import { fr } from '../../../panel/words/fr.ts'
 
@@ -28,6 +37,102 @@ test('the English sentence has what the French one says: apt’s own words, file
     'Not enough space on /: the upgrade needs 2.5 GB, 1 MB are free.',
   ])
   expect(en.findings.sentence(findingOf('held', { packages: ['curl'] }))).not.toMatch(/curl|figés/)
+})
+
+test('the English of another package manager has its name, its exit code and its own words', async () => {
+  const sections = new Map([
+    ['security', ['database']],
+    [
+      'refresh',
+      [
+        'repository|rig|http://m/rig',
+        'repository|own|file:/srv/own',
+        'failed|106|rig|Curl error 7',
+        'failed|4|own|Signature verification failed',
+        'failed|1|old|metadata has expired',
+        'locked',
+        'lists|1',
+        'code|106',
+      ],
+    ],
+    ['verify', ['unfinished|rig-app|an earlier run was interrupted', 'broken|rig-web|rig-web needs rig-lib', 'code|0']],
+    ['planned', ['problem|nothing provides rig-lib', 'code|0']],
+    ['left', ['hold|rig-slow', 'code|0']],
+  ])
+
+  const report = await managedReport('zypper', sections)
+
+  expect(report?.findings.map((finding) => en.findings.sentence(finding))).toEqual([
+    'Repository rig could not be read. zypper (code 106) says: Curl error 7',
+    'The signature of repository own is not recognized. Install its key, or remove the repository. zypper (code 4) says: Signature verification failed',
+    'The lists or the key of repository old have expired. zypper (code 1) says: metadata has expired',
+    'zypper is already running. Check again when it has finished.',
+    'zypper refuses the upgrade: nothing provides rig-lib',
+    'zypper did not finish its last work: an earlier run was interrupted',
+    'Dependencies are not satisfied (zypper): rig-web needs rig-lib',
+    'Held packages: no upgrade changes them until they are released.',
+  ])
+  const refresh = ['repository|rig|file:/srv/rig', 'lists|1', 'code|4']
+  const half = await managedReport('dnf', new Map([...sections, ['refresh', refresh], ['verify', ['code|0']]]))
+  expect(half?.findings.map((finding) => en.findings.sentence(finding))).toContain(
+    'The package lists could not be refreshed (dnf, code 4).',
+  )
+  expect(otherUpgraderFindings(['timer dnf-automatic']).map((each) => en.findings.sentence(each))).toEqual([
+    'dnf-automatic.timer installs updates by itself, without a snapshot and beside the plans.',
+  ])
+})
+
+const older = (name: string): PackageUpdate => {
+  const versions = { arch: 'amd64', from: '2.0', to: '1.0', source: name, origin: null }
+  const unmarked = { security: false, size: null, cves: [] }
+  return { name, ...versions, ...unmarked, action: 'downgrade', status: 'planned', reason: null }
+}
+
+test.each([
+  [
+    'pacman',
+    'security',
+    'every',
+    'pacman always upgrades everything together: a part of it would leave an inconsistent system.',
+  ],
+  [
+    'pacman',
+    'all',
+    'without',
+    'pacman always upgrades everything together: a part of it would leave an inconsistent system.',
+  ],
+  ['apk', 'security', 'every', 'apk does not tell which updates fix a vulnerability.'],
+  [
+    'zypper',
+    'all',
+    'without',
+    'zypper always upgrades everything together: a part of it would leave an inconsistent system.',
+  ],
+  ['apk', 'all', 'without', 'apk cannot leave packages out without a change of its configuration.'],
+  ['apk', 'all', 'these', 'apk cannot upgrade a few packages alone.'],
+  ['dnf', 'all', 'every', 'This version of dnf cannot tell beforehand what an upgrade would change.'],
+] as const)(
+  'a choice that %s cannot make (%s, %s) is refused with the reason, in English too',
+  (manager, only, kind, told) => {
+    const finding = unsupportedFinding(manager, { only, kind })
+
+    expect(en.findings.sentence(finding)).toBe(told)
+    expect(fr.findings.sentence(finding)).toBe(finding.message)
+  },
+)
+
+test('the English of what forbids a plan is its reason, whatever the package manager is', () => {
+  const forced = downgradeFindings([older('tool'), older('lib')])
+  const found = [...excludedFindings(['app', 'lib']), ...leftOutFindings(['big']), ...forced]
+
+  expect(found.map((finding) => en.findings.sentence(finding))).toEqual([
+    'The upgrade would also change app, lib, which this choice leaves out: choose otherwise.',
+    'Some packages of this choice stay as they are: apt cannot upgrade them now.',
+    'A preference of apt forces an older version of tool, lib: apt refuses every upgrade.',
+  ])
+  expect(excludedFindings(['app'])[0]?.message).not.toMatch(/apt\b/)
+  const names = Array.from({ length: 30 }, (_, n) => `app-${n}`)
+  expect(excludedFindings(names).map((finding) => en.findings.sentence(finding))[0]).toMatch(/ and \d+ more, which/)
 })
 
 test('the English of other tools that upgrade names each line of cron', () => {

@@ -4,10 +4,9 @@ import type { Pair } from '../../../nouns/from-service.ts'
 export const jobSentences: readonly Pair[] = [
   // Plans
   [
-    'Le plan n’a pas pu être lu : cette cible n’a pas apt, ou sa réponse n’est pas celle attendue.',
-    'The plan could not be read: this target has no apt, or its answer is not the expected one.',
+    'Le plan n’a pas pu être lu : cette cible n’a aucun gestionnaire de paquets connu, ou sa réponse n’est pas celle attendue.',
+    'The plan could not be read: this target has no known package manager, or its answer is not the expected one.',
   ],
-  ['apt refuse la mise à jour : {}', 'apt refuses the upgrade: {}'],
 
   // Jobs and terminals
   ['Cible invalide : {}', 'Invalid target: {}'],
@@ -56,7 +55,10 @@ export const jobSentences: readonly Pair[] = [
     'dpkg was interrupted ({}): {}. The next upgrade repairs first.',
   ],
   ['L’état de dpkg n’a pas pu être lu ({}).', 'The state of dpkg could not be read ({}).'],
-  ['dpkg n’a rien laissé d’inachevé.', 'dpkg left nothing unfinished.'],
+  ['{} n’a pas fini son travail ({}) : {}.', '{} did not finish its work ({}): {}.'],
+  ['{} n’a pas pu dire ce qu’il a laissé ({}).', '{} could not tell what it has left ({}).'],
+  ['Aucun gestionnaire de paquets n’a rien laissé d’inachevé.', 'No package manager left anything unfinished.'],
+  ['{} n’a rien laissé d’inachevé.', '{} left nothing unfinished.'],
   ['dpkg n’a pas fini : {}.', 'dpkg did not finish: {}.'],
   // Warnings of an upgrade
   [

@@ -1,6 +1,7 @@
 package Rig::Container;
 
-# A container as LXC runs it: lxc-start over an overlay of the base and the container's own layer, lxc-stop.
+# A container as LXC runs it: lxc-start over an overlay of the base, the layer of another package manager where the
+# container has one, and the container's own layer; lxc-stop.
 use strict;
 use warnings;
 use Exporter 'import';
@@ -9,7 +10,7 @@ use Rig::Volumes;
 
 our @EXPORT = qw(is_running begin end freeze unfreeze);
 
-my $rig = '/var/lib/rig';    # base (read-only), containers
+my $rig = '/var/lib/rig';    # base and layers (read-only), containers, configs (with the name of a layer in ID.layer)
 my $lxc = read_lines('/etc/lxc/lxc.conf') =~ /^lxc\.lxcpath\s*=\s*(\S+)/m ? $1 : '/var/lib/lxc';
 my $cgroup = $lxc =~ s{.*/}{}r;
 
@@ -26,7 +27,9 @@ sub begin {
   my $root = "$folder/rootfs";
   system('mkdir', '-p', $root, "$own/upper", "$own/work");
   unmount($id);
-  system('mount', '-t', 'overlay', "ct$id", '-o', "lowerdir=$rig/base,upperdir=$own/upper,workdir=$own/work", $root) == 0
+  my $layer = read_lines("$rig/configs/$id.layer") =~ s/\s+\z//r;
+  my $lower = ($layer eq '' ? '' : "$rig/layers/$layer:") . "$rig/base";
+  system('mount', '-t', 'overlay', "ct$id", '-o', "lowerdir=$lower,upperdir=$own/upper,workdir=$own/work", $root) == 0
     or fail("mount of rootfs failed\n");
   write_lines("$root/etc/hostname", $name);
   write_lines("$root/etc/hosts", '127.0.0.1 localhost', "127.0.1.1 $name");
