@@ -54,16 +54,22 @@ pacman_begin() {
 pacman_ended() {
   for each; do echo 2>/dev/null >>"$work/$each" || return; done
 }
+# pacman_own: a sum of the lists of pacman. Their times do not tell which are newer: they come from the servers.
+pacman_own() {
+  while read -r each; do
+    echo "$each"
+    cat "$data/sync/$each.db" 2>/dev/null
+  done <"$work/repositories" | sha256sum
+}
 # pacman_lists: the folder with the newest lists: the copy, or those of pacman where somebody has refreshed them since
 pacman_lists() {
   while read -r each; do
-    mine=$pacman_copy/sync/$each.db own=$data/sync/$each.db
-    if [ ! -e "$mine" ] || [ "$own" -nt "$mine" ]; then
+    if [ ! -e "$pacman_copy/sync/$each.db" ]; then
       echo "$data/sync"
       return
     fi
   done <"$work/repositories"
-  echo "$pacman_copy/sync"
+  if [ "$(pacman_own)" = "$(cat "$pacman_copy/sync/own" 2>/dev/null)" ]; then echo "$pacman_copy/sync"; else echo "$data/sync"; fi
 }
 # pacman_held: whether a process may have the database; pacman leaves its lock when it is killed. Containers on a host have
 # processes with another root.
@@ -125,13 +131,13 @@ pacman_refresh() (
     # DownloadUser is another account, which has to reach the folder.
     chmod 755 "$next" && ln -s "$data/local" "$next/local" && cp -Rp "$work/db/sync" "$next/sync" && {
       code=0
+      own=$(pacman_own)
       pacman_sync "$next" 50 || code=$?
       [ "$code" = 0 ] || pacman_each
       if [ "$code" = 0 ]; then
         exec 7<"$pacman_copy"
         limited 30 flock 7 2>/dev/null
-        rm -rf "$pacman_copy/sync"
-        mv "$next/sync" "$pacman_copy/sync" || code=1
+        printf '%s\\n' "$own" >"$next/sync/own" && rm -rf "$pacman_copy/sync" && mv "$next/sync" "$pacman_copy/sync" || code=1
       fi
     }
   }

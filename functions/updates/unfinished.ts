@@ -44,10 +44,12 @@ export async function unfinishedIn(place: string, host: Host): Promise<Unfinishe
     const first = await ask(LIST_UNFINISHED)
     const known = managerOf(first.stdout)
     if (known !== undefined) return first.code === 0 ? await leftBy(known, first.stdout) : undefined
-    if (first.code === 0) return { by: 'dpkg', left: await parseUnfinished(first.stdout) }
-    if (first.code !== MISSING) return undefined
+    const ofDpkg: Unfinished | undefined =
+      first.code === 0 ? { by: 'dpkg', left: await parseUnfinished(first.stdout) } : undefined
+    // A dpkg that lists no package is a tool of a system with another manager.
+    if (ofDpkg ? first.stdout !== '' : first.code !== MISSING) return ofDpkg
     const manager = managerOf((await ask(script(TELL_MANAGER, 'ops-panel-manager'))).stdout) ?? null
-    if (!isManaged(manager)) return undefined
+    if (!isManaged(manager)) return ofDpkg
     const { stdout, code } = await ask(
       script(`${managerText(manager)}${TELL_MANAGER}${VERIFY}`, 'ops-panel-unfinished'),
     )

@@ -8,8 +8,6 @@ export type Pair = readonly [from: string, to: string]
 const MAX_CHARS = 2_000
 /** The nesting limit of sentences inside sentences. */
 const DEPTH = 3
-/** A number as French writes it. */
-const DECIMAL = /^(\d+),(\d+)$/
 
 /**
  * Creates a translation from these pairs; unknown texts stay unchanged. Sentences inside sentences are translated too. The time is linear
@@ -39,7 +37,7 @@ export function createTranslation(pairs: readonly Pair[]): (text: string) => str
         return translate(found[at] ?? '', depth - 1)
       })
     }
-    return text.replace(DECIMAL, '$1.$2')
+    return text
   }
   return (text) => translate(text, DEPTH)
 }

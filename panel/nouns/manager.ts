@@ -29,3 +29,8 @@ export function isApt({ manager }: Pick<Check, 'manager'>): boolean {
 export function isSecurityUnknown(check: Pick<Check, 'findings'> | undefined): boolean {
   return check?.findings.some(({ code }) => code === 'security_unknown') === true
 }
+
+/** Security updates in numbers: those that are known may not be all. */
+export function securitySaid(count: number, isUnknown: boolean): string {
+  return isUnknown && count === 0 ? '—' : `${count}${isUnknown ? '+' : ''}`
+}

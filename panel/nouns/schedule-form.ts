@@ -1,4 +1,6 @@
+import type { Check } from './checked.ts'
 import { clockOf, clockSaid, cronOf, MOST_DATE, presetOf } from './cron.ts'
+import { unableTo } from './manager.ts'
 import type { Schedule, WaveTargets } from './schedule.ts'
 
 /** A schedule as people set it, without its times and runs. */
@@ -129,6 +131,18 @@ export function outOfReach({
     if (waited >= window) return n + 1
   }
   return undefined
+}
+
+/** The targets that a schedule of security updates alone never upgrades, because their package manager cannot choose those. */
+export function withoutMarks(
+  { action, only, waves }: Pick<Settings, 'action' | 'only' | 'waves'>,
+  checks: readonly Check[],
+): Check[] {
+  if (action !== 'upgrade' || only !== 'security') return []
+  const named = new Set(waves.flatMap(({ targets }) => (targets === 'rest' ? [] : targets)))
+  const hasRest = waves.some(({ targets }) => targets === 'rest')
+  const isIn = ({ target, state }: Check) => named.has(target) || (hasRest && target !== 'host' && state !== 'stopped')
+  return checks.filter((check) => isIn(check) && unableTo('security', check) !== undefined)
 }
 
 /** Whether a wave names the host: only then it may be restarted. */

@@ -136,7 +136,8 @@ export function tallyOf(waves: readonly Pick<RunWave, 'jobs'>[]): { fate: Fate; 
 /** `now` is worked on, `fail` made the run stop, `off` is not reached any more. */
 export type Station = 'done' | 'now' | 'fail' | 'ahead' | 'off'
 
-const HARM = /^(broken|stuck|back|failed)$/
+/** Ends of a target after which a run may stop. */
+const HARM = /^(broken|stuck|back|failed|impossible|cancelled|unchecked)$/
 
 /** Whether a wave has begun. The service closes the waves that a stopped or cancelled run has left. */
 function hasBegun({ state, jobs }: RunWave): boolean {

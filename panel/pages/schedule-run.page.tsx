@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { clock, duration } from '../nouns/format.ts'
 import type { Upgrades } from '../nouns/night.ts'
-import { type Run, RUN_STATUS } from '../nouns/schedule.ts'
+import { type Run, RUN_STATUS, stationsOf } from '../nouns/schedule.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { confirm } from '../parts/dialog.tsx'
 import { Heading } from '../parts/heading.tsx'
@@ -111,12 +111,12 @@ function Result({ of: run }: { of: Run }) {
   )
 }
 
-function whySaid({ state, reason, missed, cancelled_by: cancelledBy }: Run): string | undefined {
+function whySaid({ state, reason, missed, waves, cancelled_by: cancelledBy }: Run): string | undefined {
   const { run: say, reasons } = scheduleWords()
   const because = Object.entries(reasons).find(([code]) => code === reason)?.[1] ?? reason ?? ''
   if (state === 'running') return cancelledBy === null ? undefined : say.cancelAsked(cancelledBy)
   if (state === 'missed') return [say.whyMissed(because), ...(missed > 1 ? [say.missed(missed)] : [])].join(' ')
-  if (state === 'stopped') return say.whyStopped(because)
+  if (state === 'stopped') return say.whyStopped(because, stationsOf({ state, waves }).includes('off'))
   if (state === 'window_closed') return say.whyClosed
   return state === 'cancelled' ? say.whyCancelled : undefined
 }

@@ -3,12 +3,14 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { fieldErrors } from '../../nouns/failure.ts'
 import { timeOfDay } from '../../nouns/format.ts'
-import { outOfReach, type Settings } from '../../nouns/schedule-form.ts'
+import { outOfReach, type Settings, withoutMarks } from '../../nouns/schedule-form.ts'
 import { dateSaid, isOtherZone, ownZone } from '../../nouns/when.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { scheduleWords, settingsSaid } from '../../parts/schedules/words.ts'
 import { Status } from '../../parts/status.tsx'
+import { targetName } from '../../parts/target-name.ts'
 import { now } from '../../parts/time.tsx'
+import { checks } from '../../wire/checks.ts'
 import { previewTimes } from '../../wire/schedules.ts'
 import { fromService, language } from '../../words/words.ts'
 
@@ -68,6 +70,7 @@ export function Preview({ settings, next, wrong, children }: PreviewProps) {
           <Status is="warn">{say.tooLate(late + 1)}</Status>
         </p>
       )}
+      <Unmarked of={settings} />
       {!isRefused && <Problem error={wrong} />}
       {next && (
         <>
@@ -84,6 +87,23 @@ export function Preview({ settings, next, wrong, children }: PreviewProps) {
       )}
       {children}
     </aside>
+  )
+}
+
+/** Targets that a sentence names. */
+const NAMED = 3
+
+/** Tells which targets never get anything from this schedule, because their package manager cannot choose security updates. */
+function Unmarked({ of: settings }: { of: Settings }) {
+  const say = scheduleWords()
+  const names = withoutMarks(settings, checks.value ?? []).map(({ target }) => targetName(target))
+  if (names.length === 0) return null
+  const more = names.length > NAMED ? [say.more(names.length - NAMED)] : []
+  const stops = settings.on_failure === 'stop' && settings.waves.length > 1
+  return (
+    <p class="anywhere">
+      <Status is="warn">{say.edition.withoutMarks([...names.slice(0, NAMED), ...more].join(', '), stops)}</Status>
+    </p>
   )
 }
 

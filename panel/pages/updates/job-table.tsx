@@ -62,7 +62,7 @@ function JobRow({ first, jobs }: { first: Job; jobs: readonly Job[] }) {
   const phase = outcome === 'running' && !isRun ? phaseOf(first) : undefined
   const isWaiting = outcome === 'running' && !isRun && first.phase === 'waiting'
   const names = jobs.map(({ target }) => targetName(target)).join(', ')
-  const name = isRun ? `${say.runOf(jobs.length)}\u00a0: ${names}` : names
+  const name = isRun ? say.runOf(jobs.length, names) : names
   const from = instant(first.started_at)
   const ends = jobs.map(({ finished_at }) => instant(finished_at))
   const to = ends.some((end) => end === undefined) ? undefined : Math.max(...ends.map((end) => end ?? 0))

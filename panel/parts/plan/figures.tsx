@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { bytes } from '../../nouns/format.ts'
 import type { Figures } from '../../nouns/plan.ts'
+import { securitySaid } from '../../nouns/manager.ts'
 import { language, words } from '../../words/words.ts'
 
 interface FigureRowProps {
   figures: Figures
-  /** Whether a target has updates of which nobody knows whether they are about security. */
+  /** Whether a target has updates of which nobody knows whether they are about security: the known ones are not all. */
   isUnknown?: boolean
   /** Bytes; null when unknown. */
   download: number | null
@@ -30,7 +31,7 @@ export function FigureRow({
         {removed}
       </Figure>
       <Figure word={say.figures.security} kind={security > 0 ? 'sec' : undefined}>
-        {isUnknown && security === 0 ? '—' : security}
+        {securitySaid(security, isUnknown)}
       </Figure>
       <Figure word={say.download}>{size(download)}</Figure>
       {disk !== undefined && (

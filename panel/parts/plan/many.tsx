@@ -170,7 +170,7 @@ function All({ plannings, out, takeIn, read, last, answer }: AllProps) {
         </p>
         <FigureRow
           figures={figuresOf(changes)}
-          isUnknown={taken.some(({ target }) => isSecurityUnknown(checkOf(target)))}
+          isUnknown={taken.some(({ target, current }) => current.value && isSecurityUnknown(checkOf(target)))}
           download={
             sizes.some((size) => size === null) ? null : sizes.reduce((sum: number, size) => sum + (size ?? 0), 0)
           }

@@ -9,7 +9,7 @@ export const run: typeof fr = {
   cancelledBy: (name) => `cancelled by ${name}`,
   missed: (count) => (count === 1 ? '1 time missed' : `${count} times missed`),
   whyMissed: (reason) => `Nothing was done: ${reason}.`,
-  whyStopped: (reason) => `Stopped: ${reason}. The later waves have not begun.`,
+  whyStopped: (reason, isCut) => `Stopped: ${reason}.${isCut ? ' The later waves have not begun.' : ''}`,
   whyClosed: 'The window closed before the end. What has not begun waits for the next time.',
   pingFailed: (reason) => `The monitoring address could not be called: ${reason}`,
   whyCancelled: 'What had begun went to its end, and nothing else began.',

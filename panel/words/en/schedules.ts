@@ -235,6 +235,8 @@ export const schedules: typeof fr = {
     preview: 'What it will do',
     tooLate: (n) =>
       `The waiting before wave ${n} outlasts the time in which something may begin: this wave never begins.`,
+    withoutMarks: (names, stops) =>
+      `Nothing is upgraded on ${names}: the package manager there cannot install security fixes alone.${stops ? ' The run stops after that wave.' : ''}`,
     nextTimes: 'The next five times',
     inZone: (zone) => `in the time of ${zone}`,
     leaveTitle: 'Leave without saving?',

@@ -199,7 +199,7 @@ export const updates: typeof fr = {
   when: 'Started',
   duration: 'Duration',
   open: (target: string) => `Show the upgrade of ${target}`,
-  runOf: (targets: number) => `${targets} targets`,
+  runOf: (targets: number, names: string) => `${targets} targets: ${names}`,
   openRun: (names: string) => `Show the upgrades of ${names}`,
   more: 'Show more',
 }

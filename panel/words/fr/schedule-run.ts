@@ -8,7 +8,8 @@ export const run = {
   cancelledBy: (name: string) => `annulée par ${name}`,
   missed: (count: number) => (count === 1 ? '1 heure manquée' : `${count} heures manquées`),
   whyMissed: (reason: string) => `Rien n’a été fait\u00a0: ${reason}.`,
-  whyStopped: (reason: string) => `Arrêtée\u00a0: ${reason}. Les vagues suivantes n’ont pas commencé.`,
+  whyStopped: (reason: string, isCut: boolean) =>
+    `Arrêtée\u00a0: ${reason}.${isCut ? ' Les vagues suivantes n’ont pas commencé.' : ''}`,
   whyClosed: 'La plage s’est terminée avant la fin. Ce qui n’a pas commencé attend la prochaine fois.',
   pingFailed: (reason: string) => `L’adresse de surveillance n’a pas pu être appelée\u00a0: ${reason}`,
   whyCancelled: 'Ce qui avait commencé est allé jusqu’au bout, rien d’autre n’a commencé.',

@@ -241,6 +241,8 @@ export const schedules = {
     preview: 'Ce qu’elle fera',
     tooLate: (n: number) =>
       `L’attente avant la vague ${n} dure plus que la plage où elle peut commencer\u00a0: cette vague ne commence jamais.`,
+    withoutMarks: (names: string, stops: boolean) =>
+      `Rien ne sera mis à jour sur ${names}\u00a0: le gestionnaire de paquets n’y installe pas les seuls correctifs de sécurité.${stops ? ' L’exécution s’arrête après cette vague.' : ''}`,
     nextTimes: 'Les cinq prochaines fois',
     inZone: (zone: string) => `à l’heure de ${zone}`,
     leaveTitle: 'Quitter sans enregistrer\u202f?',

@@ -200,7 +200,7 @@ export const updates = {
   when: 'Commencée',
   duration: 'Durée',
   open: (target: string) => `Voir la mise à jour de ${target}`,
-  runOf: (targets: number) => `${targets} cibles`,
+  runOf: (targets: number, names: string) => `${targets} cibles\u00a0: ${names}`,
   openRun: (names: string) => `Voir les mises à jour de ${names}`,
   more: 'Afficher plus',
 }

@@ -96,6 +96,18 @@ describe.each(SHELLS)('in %s', (shell) => {
     expect(has('data/db.lck')).toBe(false)
   })
 
+  test('the time that one mirror tells does not put the lists of the last refresh aside', async () => {
+    const { ask, write, age } = await pacmanWith(shell)
+    await write({ 'data/sync/repo.db': 'own repo', 'data/sync/extra.db': 'own extra' })
+    await age('data/sync/extra.db', 60 * 24 * 365)
+    await ask('pacman_refresh')
+    const used = 'pacman_begin && cat "$work/db/sync/repo.db" && echo'
+
+    expect((await ask(used)).lines).toEqual(['newer repo'])
+    await write({ 'data/sync/repo.db': 'refreshed by another' })
+    expect((await ask(used)).lines).toEqual(['refreshed by another'])
+  })
+
   test('a package that the mirror has no more fails before anything changes', async () => {
     const { ask, write, has } = await pacmanWith(shell)
     await write({ gone: "error: failed retrieving file 'rig-pac-2.0-1-x86_64.pkg.tar.zst' from disk\n" })

@@ -7,18 +7,20 @@ import type { Command } from '../../../ssh/command.ts'
 import { testApp } from '../../app.ts'
 
 /** A host on which containers answer: `apt` with dpkg, others with the lines of their manager. */
-async function hostWith(containers: Record<string, { manager: string; lines?: string; verb?: boolean }>) {
+async function hostWith(
+  containers: Record<string, { manager: string; lines?: string; verb?: boolean; dpkg?: number }>,
+) {
   const list = Object.keys(containers).map((id) => `${id} running x\n`)
   const app = await testApp([], {
     fake: {
       exec(command: Command): Partial<Output> {
         if (command[1] === 'list') return { stdout: `VMID Status Name\n${list.join('')}` }
-        const { manager = '', lines = '', verb = false } = containers[command[2] ?? ''] ?? {}
+        const { manager = '', lines = '', verb = false, dpkg = 127 } = containers[command[2] ?? ''] ?? {}
         const head = `manager ${manager}\n`
         if (verb) return { stdout: `${head}${lines}` }
         if (manager === 'apt-get') return { stdout: lines }
         const text = command.find((word) => word.includes('\n')) ?? ''
-        if (command.includes(LIST_UNFINISHED[0])) return { code: 127 }
+        if (command.includes(LIST_UNFINISHED[0])) return { code: dpkg }
         return text.includes('_verify') ? { stdout: `${head}${lines}` } : { stdout: head }
       },
     },
@@ -53,4 +55,12 @@ test.each([
   const app = await hostWith({ 112: { manager, lines: manager === 'apt-get' ? '' : 'code|0\n' } })
 
   expect(await leftoversOf('lxc:112', app.services.host)).toEqual([sentence])
+})
+
+test('a dpkg without packages does not answer for another manager', async () => {
+  const app = await hostWith({ 111: { manager: 'dnf', lines: 'unfinished|app|two versions\ncode|0\n', dpkg: 0 } })
+
+  expect(await leftoversOf('lxc:111', app.services.host)).toEqual([
+    'dnf n’a pas fini son travail (LXC 111) : two versions.',
+  ])
 })

@@ -36,6 +36,7 @@ export function planOf(n: number, target: string, actions: readonly Change[], re
   return {
     id: id(n),
     target,
+    manager: 'apt',
     hash: '9f3c81d0'.repeat(8),
     made_at: new Date(now).toISOString(),
     made_by: 'demo',

@@ -162,6 +162,24 @@ test('stopped containers and templates are marked, with what a run does with the
   expect(await page.locator('.chip .still').allTextContents()).toEqual(['stopped', 'template'])
 })
 
+test('a schedule of security updates alone names the targets that never get any from it', {
+  timeout: LONG,
+}, async () => {
+  const archive = { ...told('lxc:121', 'archive'), manager: 'pacman' as const }
+  const waves = [
+    { targets: ['lxc:101', 'lxc:121'], pause_minutes: 0 },
+    { targets: 'rest' as const, pause_minutes: 0 },
+  ]
+  const { page } = await formAt(`/schedules/${SCHEDULE}`, scheduleOf({ waves, on_failure: 'stop' }), [archive])
+  const warning = page.locator('.preview').getByText('Nothing is upgraded on archive: the package manager there')
+  await page.locator('.preview').getByText('Installs all updates').waitFor(WAIT)
+
+  expect(await warning.count()).toBe(0)
+  await page.locator('label').filter({ hasText: 'Security only' }).click()
+  await warning.waitFor(WAIT)
+  expect(await warning.textContent()).toContain('The run stops after that wave.')
+})
+
 test('only what was changed is sent, and unsaved changes are guarded', { timeout: LONG }, async () => {
   const { page, asked } = await formAt(`/schedules/${SCHEDULE}`)
   await page.getByRole('button', { name: 'Save' }).click()

@@ -3,7 +3,14 @@ import { unsupportedFinding } from '../../../functions/managers/managed-report.t
 import { findingOf } from '../../../functions/findings/finding.ts'
 import { totalsOf } from '../../../panel/nouns/target-list.ts'
 import { check } from './checks.ts'
-import { type Choice, isApt, isSecurityUnknown, type Manager, unableTo } from '../../../panel/nouns/manager.ts'
+import {
+  type Choice,
+  isApt,
+  isSecurityUnknown,
+  type Manager,
+  securitySaid,
+  unableTo,
+} from '../../../panel/nouns/manager.ts'
 import { en } from '../../../panel/words/en.ts'
 import { fr } from '../../../panel/words/fr.ts'
 
@@ -59,4 +66,9 @@ test('no security update is not said of a target where nobody knows them', () =>
   )
   expect(en.updates.securitySum(2, 0, 3)).toBe('2 security fixes where they are known; not known on 3 targets.')
   expect(fr.updates.securitySum(0, 0, 0)).toBe('Aucun correctif de sécurité en attente.')
+})
+
+test('the security updates of several targets are not counted as all where one does not mark them', () => {
+  expect([securitySaid(4, false), securitySaid(0, false)]).toEqual(['4', '0'])
+  expect([securitySaid(4, true), securitySaid(0, true)]).toEqual(['4+', '—'])
 })

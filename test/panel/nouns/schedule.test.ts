@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { run as en } from '../../../panel/words/en/schedule-run.ts'
+import { run as fr } from '../../../panel/words/fr/schedule-run.ts'
 import { pausedUntil, type RunState, standingOf, stationsOf, tallyOf } from '../../../panel/nouns/schedule.ts'
 import {
   changesIn,
@@ -49,6 +51,25 @@ test('the waves after the one that broke were not reached, also when the service
   const rest = [closed('lxc:102'), closed('rest')]
   expect(stationsOf({ state: 'stopped', waves: [first('regressed'), ...rest] })).toEqual(['fail', 'off', 'off'])
   expect(stationsOf({ state: 'cancelled', waves: [first('upgraded'), ...rest] })).toEqual(['done', 'off', 'off'])
+})
+
+test.each(['failed', 'plan_changed', 'impossible', 'cancelled', 'check_failed'])(
+  'a wave that made the run stop with %s is not shown as done',
+  (outcome) => {
+    const wave = waveOf(['lxc:101', 'lxc:116'], [targetOf('lxc:101', 'upgraded'), targetOf('lxc:116', outcome)])
+    const good = waveOf(['lxc:102'], [targetOf('lxc:102', 'upgraded')])
+    expect(stationsOf({ state: 'stopped', waves: [wave] })).toEqual(['fail'])
+    // A run that goes on after a failure has done its waves.
+    expect(stationsOf({ state: 'done', waves: [wave, good] })).toEqual(['done', 'done'])
+  },
+)
+
+test('the reason of a stop tells of later waves only where there are some', () => {
+  expect([fr.whyStopped('x', true), en.whyStopped('x', true)]).toEqual([
+    'Arrêtée\u00a0: x. Les vagues suivantes n’ont pas commencé.',
+    'Stopped: x. The later waves have not begun.',
+  ])
+  expect([fr.whyStopped('x', false), en.whyStopped('x', false)]).toEqual(['Arrêtée\u00a0: x.', 'Stopped: x.'])
 })
 
 test('the pause after a wave ends at a time while the next one waits', () => {

@@ -13,20 +13,20 @@ const inPanel = createTranslation(sentences)
 /** Findings that the run of a schedule keeps, in French, as the reason why a target had no plan. */
 async function reasons() {
   const refresh = ['repository|rig|http://m/rig', 'failed|106|rig|Curl error 7', 'failed|4|own|Signature is bad']
-  const unready = [
+  const unready: [string, string[]][] = [
     ['refresh', [...refresh, 'failed|1|old|metadata has expired', 'locked', 'lists|1', 'code|106']],
     ['verify', ['unfinished|-|a lock of an earlier run', 'broken|web|web needs lib', 'code|0']],
     ['planned', ['problem|nothing provides lib', 'code|0']],
     ['left', ['code|0']],
     ['security', ['told']],
-  ] as const
-  const half = [
+  ]
+  const half: [string, string[]][] = [
     ['refresh', ['repository|rig|http://m/rig', 'lists|1', 'code|4']],
     ['verify', ['code|0']],
     ['planned', ['code|0']],
     ['left', ['code|0']],
     ['security', ['told']],
-  ] as const
+  ]
   const lines = [
     'W: Failed to fetch http://m/debian/dists/stable/InRelease  Could not connect',
     "E: Repository 'http://m/x stable InRelease' changed its 'Codename' value from 'a' to 'b'",

@@ -83,6 +83,8 @@ export const findingSentences: readonly Pair[] = [
     'Il ne reste presque plus de place sur {} : {} après la mise à jour.',
     'Almost no space is left on {}: {} after the upgrade.',
   ],
+  ['{},{} Mo', '{}.{} MB'],
+  ['{},{} Go', '{}.{} GB'],
   ['{} Mo', '{} MB'],
   ['{} Go', '{} GB'],
 ]
