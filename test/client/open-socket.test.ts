@@ -37,7 +37,10 @@ test('openSocket sends each new token over the same socket', async () => {
       const body = await answer.text()
       if (url.endsWith('/api/auth/refresh')) renewed = JSON.parse(body).access_token
       // The first is to be renewed at once.
-      return new Response(url.endsWith('/login') ? body.replace('900', '1') : body, { headers, status: answer.status })
+      return new Response(url.endsWith('/login') ? body.replace('"expires_in":900', '"expires_in":1') : body, {
+        headers,
+        status: answer.status,
+      })
     },
   })
   const terminal = await openTerminal(panel)
