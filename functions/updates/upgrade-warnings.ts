@@ -43,7 +43,7 @@ async function repositoriesOf(ended: Pick<EndedJob, 'db' | 'row'>): Promise<stri
   const found = repositoryFindings(refresh.lines).map(({ repository }) => sentenceOf(repository))
   if (found.length > 0) return found
   // The other managers say it in words of their own, so the names of the summary count.
-  const named = refresh.names.split(', ').filter((name) => /[^ …]/.test(name))
+  const named = refresh.names.split(', ').filter((name) => /[^ \u2026]/.test(name))
   return named.length > 0 ? named.map(sentenceOf) : [SOME]
 }
 
