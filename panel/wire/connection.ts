@@ -15,14 +15,20 @@ export const repeats = signal(0)
 export const awaySince = signal<number>()
 
 let timer: ReturnType<typeof setTimeout> | undefined
+/** The time of the last reconnect, by `performance.now()`. */
+let backAt = -RETRY_MS
 
-/** Records whether a request got an answer from the service. */
+/**
+ * Records whether a request got an answer from the service. A proxy may refuse some requests and pass on others: after a
+ * reconnect, the next one waits for the pause, because each repeats what has failed.
+ */
 export function recordAnswer(answered: boolean): void {
-  if (answered === connected.value) return
+  if (answered === connected.value || (answered && performance.now() - backAt < RETRY_MS)) return
   connected.value = answered
   awaySince.value = answered ? undefined : Date.now()
   clearTimeout(timer)
   if (answered) {
+    backAt = performance.now()
     reconnects.value += 1
     repeatFailed()
   } else timer = setTimeout(ask, RETRY_MS)

@@ -153,7 +153,11 @@ test('with the host away, only actions of the hypervisor are offered', {
     if (/\/api\/updates\/(run|plans)$/.test(request.url())) started += 1
   })
   await page.route('**/api/hypervisor/host', (route) =>
-    route.fulfill({ status: 502, json: { code: 'ssh_failed', error: 'Connexion refusée.' } }),
+    route.fulfill({
+      status: 502,
+      headers: { 'x-request-id': 'of-the-service' },
+      json: { code: 'ssh_failed', error: 'Connexion refusée.' },
+    }),
   )
   await page.reload()
   await rowOf(page, 'web').waitFor(WAIT)
@@ -168,6 +172,30 @@ test('with the host away, only actions of the hypervisor are offered', {
   await page.getByRole('button', { name: 'Démarrer db' }).click()
   await expect.poll(() => acts(hypervisor), WAIT).toEqual(['102/status/start'])
   expect(started).toBe(0)
+})
+
+test('a proxy that refuses one request alone makes the page reconnect with pauses', {
+  timeout: LONG,
+}, async () => {
+  const { page } = await shownContainers()
+  let sockets = 0
+  let refused = 0
+  page.on('websocket', () => {
+    sockets += 1
+  })
+  await page.route('**/api/hypervisor/host', (route) => {
+    refused += 1
+    return route.fulfill({ status: 502, json: { code: 'ssh_failed', error: 'Connexion refusée.' } })
+  })
+  const began = Date.now()
+
+  await page.reload()
+  await expect.poll(() => refused >= 12 || (refused > 2 && Date.now() - began > 6_000), WAIT).toBe(true)
+
+  // One reconnection in two seconds, each with a socket and a repeated request.
+  const most = 2 + Math.ceil((Date.now() - began) / 2_000)
+  expect(refused).toBeLessThanOrEqual(2 * most)
+  expect(sockets).toBeLessThanOrEqual(2 * most)
 })
 
 test('a sorted list stays sorted while figures change, and keeps the focus', {

@@ -64,6 +64,8 @@ test('the way back closes the sheet and leaves the page, and no press of it is l
   await isReady(page)
   await page.keyboard.press('Escape')
   await sheetIs('detached')
+  // Faster than a person: the browser takes a press into the step back that the sheet itself has asked for.
+  await expect.poll(() => page.evaluate(() => history.state?.isCover === true), WAIT).toBe(false)
   await page.goBack()
   await expect.poll(path, WAIT).toBe('/containers')
   await page.goForward()

@@ -65,6 +65,7 @@ test('the comparison finds a missing, repeated or different line', { timeout: LO
   await rows.nth(1).evaluate((row) => row.replaceWith(row.nextElementSibling?.cloneNode(true) ?? ''))
   await expect(expectWhole(job)).rejects.toThrow('to deeply equal')
   await page.reload()
+  await rows.nth(2).waitFor(WAIT)
   await expectWhole(job)
   await rows.nth(1).evaluate((row) => row.querySelector(':scope > span')?.append('.'))
   await expect(expectWhole(job)).rejects.toThrow('to deeply equal')
