@@ -54,6 +54,11 @@ export const EXPLANATIONS = {
     means: 'Requests a second of the 14 newest runs of a schedule; the anchor has no others.',
     limit: 'the reading of 14 runs, which both do.',
   },
+  'the page of 200 schedules in a browser / of none': {
+    means:
+      'The time from the address until a signed-in browser shows 20 schedules with 14 runs each; the anchor shows that there are none.',
+    limit: 'the start of the panel, which both do, and the drawing of 20 cards.',
+  },
   'a tick with 10000 notices and 200 schedules / with none': {
     means:
       'The periodic work of schedules and notifications while nothing is due, on the database of each service, in a process of its own.',

@@ -8,6 +8,8 @@ export interface SignedIn {
   context: BrowserContext
   /** The address of the service, with the slash at its end. */
   url: string
+  /** The data folder of the service. */
+  folder: string
   stop(): Promise<void>
 }
 
@@ -34,5 +36,5 @@ export async function startSignedIn(browser: Browser, containers: Place[]): Prom
     await service.stop()
     await host.close()
   }
-  return { context, url: `${service.url}/`, stop }
+  return { context, url: `${service.url}/`, folder: service.folder, stop }
 }
