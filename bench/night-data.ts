@@ -5,7 +5,7 @@ import { addSchedule } from '../db/schedules/schedules.ts'
 import { eventStatement } from '../notifications/notifications.ts'
 
 /*
- * What the benchmark of schedules and notifications stores.
+ * The rows that the benchmark of schedules and notifications stores.
  */
 
 export const SCHEDULES = 200
