@@ -3,14 +3,20 @@ export function localeOf(language: string): string {
   return language === 'en' ? 'en-GB' : language
 }
 
-/** A page shows hundreds of times, and a formatter takes longer to make than to use. */
-const DATE_FORMATS = new Map<string, Intl.DateTimeFormat>()
+type Kind<options> = new (locale: string, options: options) => { format(value: number): string }
+
+/** A list has a time or a number in each row, and a formatter takes longer to make than to use. */
+const FORMATS = new Map<string, InstanceType<Kind<never>>>()
+
+function formatted<options>(value: number, language: string, Kind: Kind<options>, options: options): string {
+  const key = Kind.name + language + JSON.stringify(options)
+  const format = FORMATS.get(key) ?? new Kind(localeOf(language), options)
+  FORMATS.set(key, format)
+  return format.format(value)
+}
 
 export function formatDate(at: number, language: string, options: Intl.DateTimeFormatOptions): string {
-  const key = `${language} ${JSON.stringify(options)}`
-  const known = DATE_FORMATS.get(key) ?? new Intl.DateTimeFormat(localeOf(language), options)
-  DATE_FORMATS.set(key, known)
-  return known.format(at)
+  return formatted(at, language, Intl.DateTimeFormat, options)
 }
 
 /** The ms of an RFC 3339 timestamp or of ms since 1970; undefined for anything else. */
@@ -98,25 +104,15 @@ export function duration(seconds: number, { days, hours, minutes, seconds: secon
     .join(' ')
 }
 
-/** Number formats by language and digits: a formatter takes longer to make than to use, and a list has one in each row. */
-const FORMATS = new Map<string, Intl.NumberFormat>()
-
-function numberFormat(language: string, digits: number): Intl.NumberFormat {
-  const key = `${language} ${digits}`
-  const format = FORMATS.get(key) ?? new Intl.NumberFormat(localeOf(language), { maximumFractionDigits: digits })
-  FORMATS.set(key, format)
-  return format
-}
-
 /** Formats bytes in the largest fitting unit with at most three digits: “1,4 Gio”. `units` start at bytes and grow by 1024. */
 export function bytes(count: number, units: readonly string[], language: string): string {
   const power = count < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(count) / 10))
   const value = count / 1024 ** power
   const digits = power === 0 || value >= 100 ? 0 : 1
-  return `${numberFormat(language, digits).format(value)}\u00a0${units[power]}`
+  return `${formatted(value, language, Intl.NumberFormat, { maximumFractionDigits: digits })}\u00a0${units[power]}`
 }
 
 /** Formats a share from 0 to 1: “62 %”. */
 export function percent(part: number, language: string): string {
-  return new Intl.NumberFormat(localeOf(language), { style: 'percent', maximumFractionDigits: 0 }).format(part)
+  return formatted(part, language, Intl.NumberFormat, { style: 'percent', maximumFractionDigits: 0 })
 }

@@ -15,20 +15,20 @@ export const repeats = signal(0)
 export const awaySince = signal<number>()
 
 let timer: ReturnType<typeof setTimeout> | undefined
-/** The time of the last reconnect, by `performance.now()`. */
-let backAt = -RETRY_MS
+/** The time before which no request reconnects, by `performance.now()`. */
+let restsUntil = 0
 
 /**
  * Records whether a request got an answer from the service. A proxy may refuse some requests and pass on others: after a
  * reconnect, the next one waits for the pause, because each repeats what has failed.
  */
 export function recordAnswer(answered: boolean): void {
-  if (answered === connected.value || (answered && performance.now() - backAt < RETRY_MS)) return
+  if (answered === connected.value || (answered && performance.now() < restsUntil)) return
   connected.value = answered
   awaySince.value = answered ? undefined : Date.now()
   clearTimeout(timer)
   if (answered) {
-    backAt = performance.now()
+    restsUntil = performance.now() + RETRY_MS
     reconnects.value += 1
     repeatFailed()
   } else timer = setTimeout(ask, RETRY_MS)
@@ -43,11 +43,11 @@ async function ask(): Promise<void> {
   try {
     const answer = await fetch('/api/health', { signal: AbortSignal.timeout(ANSWER_MS) })
     // Only the service sets this header; a proxy in front of it answers too while it is away.
-    if (answer.headers.has('x-request-id')) return recordAnswer(true)
+    if (answer.headers.has('x-request-id')) recordAnswer(true)
   } catch {
     // The service is still away.
   }
-  timer = setTimeout(ask, RETRY_MS)
+  if (!connected.value) timer = setTimeout(ask, RETRY_MS)
 }
 
 // The browser knows at once when the network is back.

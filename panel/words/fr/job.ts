@@ -46,7 +46,7 @@ export const job = {
   cancelling: {
     upgrade: {
       title: 'Annuler cette mise à jour\u202f?',
-      text: 'Le gestionnaire de paquets est arrêté là où il en est. La prochaine mise à jour de cette cible répare d’abord ce qui est resté inachevé, ou dit ce qu’il faut faire.',
+      text: 'Le gestionnaire de paquets est arrêté là où il en est. La prochaine mise à jour répare d’abord, ou dit ce qu’il faut faire.',
       verb: 'Annuler la mise à jour',
     },
     check: {
