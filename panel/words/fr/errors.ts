@@ -51,8 +51,7 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   channel_name_taken: 'Un autre canal porte déjà ce nom. Choisissez-en un autre.',
   channel_changed: 'Quelqu’un vient de modifier ce canal. Rouvrez-le, puis réessayez.',
   channel_settings_invalid: 'Les réglages de ce canal ne vont pas. Corrigez les champs indiqués.',
-  channel_secret_required:
-    'L’adresse change, ou la connexion devient moins sûre. Saisissez de nouveau le secret.',
+  channel_secret_required: 'L’adresse change, ou la connexion devient moins sûre. Saisissez de nouveau le secret.',
   channel_refused: 'Le message n’a pas été pris. Lisez la raison, corrigez-en la cause et réessayez.',
   container_locked: 'Le conteneur est verrouillé par une autre opération. Attendez qu’elle se termine et réessayez.',
   container_missing: 'Ce conteneur n’existe plus, ou le panneau ne le voit pas. Actualisez la liste.',
