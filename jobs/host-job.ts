@@ -140,7 +140,7 @@ export function startCommands(
   { name, mostOutput }: { name: string; mostOutput: number },
   { command, parts, notes, program }: Prepared,
 ): Command[] {
-  const isNoting = notes ?? (parts !== undefined || program !== undefined)
+  const isNoting = parts !== undefined || notes === true || program !== undefined
   const { word, puts } = programOf(name, program)
   const own = isNoting ? withNotes(name, command) : command
   return [...puts, script(START, 'ops-panel-job', RUN, name, String(mostOutput), word, ...own)]

@@ -159,9 +159,7 @@ export function managerText(name: ManagedName): string {
  * longer than an argument of a command over SSH may be. The scripts put them before those that they run in a target.
  */
 export function withManagers({ command, ...prepared }: Prepared): Prepared {
-  // Its program alone is no reason for notes, whose reader is one more process.
-  const notes = prepared.notes ?? prepared.parts !== undefined
-  return { ...prepared, notes, command: ['sh', ...command], program: MANAGERS_PROGRAM }
+  return { ...prepared, command: ['sh', ...command], program: MANAGERS_PROGRAM }
 }
 
 const MANAGERS_PROGRAM = `managers=${quote([MANAGERS])}
