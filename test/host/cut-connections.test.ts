@@ -68,7 +68,7 @@ describe.each<Account>(['root', 'alice', 'ops'])('the service account %s', (acco
 /** Returns the pids of the processes that read the output of jobs on the host. */
 async function tails(): Promise<string[]> {
   const all = (await inside('host', 'ps -eww -o pid=,args=')).split('\n')
-  return all.flatMap((line) => /^\s*(\d+) tail -c /.exec(line)?.[1] ?? [])
+  return all.flatMap((line) => /^\s*(\d+) tail -c .*\/output\s*$/.exec(line)?.[1] ?? [])
 }
 
 async function bootId(url: string): Promise<string> {
