@@ -1,5 +1,24 @@
 // Written by `npm run client:types` from the service's OpenAPI document: not by hand.
 
+export type Application = {
+  id: ApplicationId
+  kind: 'community_script' | 'compose' | 'flatpak' | 'snap'
+  name: string
+  version: string | null
+  available: string | null
+  source: {
+    address: string /** Of what was fetched last; null before the first time. */
+    digest: ApplicationDigest | null /** Whether an administrator has agreed to this digest. */
+    agreed: boolean
+  } | null /** Whether the panel can start an update of it. */
+  updatable: boolean
+}
+
+export type ApplicationDigest = string
+
+/** An application of one target: its kind, a colon, and the name that its program knows it by. */
+export type ApplicationId = string
+
 /** Names a channel. */
 export type ChannelId = string
 
@@ -161,6 +180,8 @@ export interface Operations {
         | 'schedule_run'
         | 'schedule_cancel'
         | 'schedule_pause_all'
+        | 'application_agree'
+        | 'application_start'
         | 'terminal_open'
         | 'terminal_close'
         | 'module_installed'
@@ -1409,6 +1430,88 @@ export interface Operations {
       | 'unauthenticated'
       | AnyCode
   }
+  /** The applications of a target */
+  'GET /api/updates/applications': {
+    query: { target: Target }
+    answer: { applications: Array<Application> }
+    code: 'check_missing' | 'invalid_request' | 'rate_limited' | 'target_invalid' | 'unauthenticated' | AnyCode
+  }
+  /** Agree to what an update of an application would run */
+  'PUT /api/updates/applications/agreement': {
+    body: { target: Target; id: ApplicationId; digest: ApplicationDigest }
+    answer: { message: string }
+    code:
+      | 'application_missing'
+      | 'body_too_large'
+      | 'check_missing'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'source_changed'
+      | 'target_invalid'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Update an application */
+  'POST /api/updates/applications/run': {
+    body: { target: Target; id: ApplicationId; digest: ApplicationDigest; protection?: Protection }
+    answer: { job_id: JobId; message: string }
+    code:
+      | 'application_missing'
+      | 'application_unsupported'
+      | 'body_too_large'
+      | 'check_missing'
+      | 'forbidden'
+      | 'host_answer_too_long'
+      | 'host_helper_lacks'
+      | 'host_helper_old'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'not_agreed'
+      | 'profile_missing'
+      | 'queue_full'
+      | 'rate_limited'
+      | 'source_changed'
+      | 'source_unavailable'
+      | 'ssh_failed'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'target_invalid'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Fetch what an update of an application would run */
+  'POST /api/updates/applications/source': {
+    body: { target: Target; id: ApplicationId }
+    answer: {
+      address: string
+      digest: ApplicationDigest
+      files: Array<{ address: string; digest: ApplicationDigest; size: number; text: string }>
+      refused: Array<string>
+      agreed: boolean
+    }
+    code:
+      | 'account_kept_out'
+      | 'application_missing'
+      | 'application_unsupported'
+      | 'body_too_large'
+      | 'check_missing'
+      | 'host_answer_too_long'
+      | 'host_helper_lacks'
+      | 'host_helper_old'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'profile_missing'
+      | 'rate_limited'
+      | 'source_unavailable'
+      | 'ssh_failed'
+      | 'ssh_incomplete'
+      | 'ssh_password_unreadable'
+      | 'target_invalid'
+      | 'unauthenticated'
+      | AnyCode
+  }
   /** The changes of an offered version */
   'GET /api/updates/changelog': {
     query: { target: Target; package: string; from?: '' | string; to: string }
@@ -1719,7 +1822,10 @@ export interface Operations {
   }
   /** The newest jobs */
   'GET /api/updates/history': {
-    query?: { output?: 'none'; kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot' | 'restart' | 'reboot' }
+    query?: {
+      output?: 'none'
+      kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot' | 'restart' | 'reboot' | 'application'
+    }
     answer: Array<{
       job_id: JobId
       target: string
@@ -1811,7 +1917,7 @@ export interface Operations {
         reason: string | null /** How long a rollback kept the container from answering. */
         outage_seconds: number | null /** The decision about the regressions; null while there is none. */
         decided: { by: string; at: string; choice: 'keep' | 'rollback'; job_id: JobId | null } | null
-        kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot' | 'restart' | 'reboot'
+        kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot' | 'restart' | 'reboot' | 'application'
       }> | null
     }
     code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
@@ -1900,7 +2006,8 @@ export interface Operations {
         | 'rollback'
         | 'snapshot'
         | 'restart'
-        | 'reboot' /** The targets that did not answer; only for a check that has ended. */
+        | 'reboot'
+        | 'application' /** The targets that did not answer; only for a check that has ended. */
       unchecked?: Array<Target>
       output_size: number
     }
@@ -2661,7 +2768,7 @@ export interface Operations {
         reason: string | null /** How long a rollback kept the container from answering. */
         outage_seconds: number | null /** The decision about the regressions; null while there is none. */
         decided: { by: string; at: string; choice: 'keep' | 'rollback'; job_id: JobId | null } | null
-        kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot' | 'restart' | 'reboot'
+        kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot' | 'restart' | 'reboot' | 'application'
         packages: number | null
         begun_at: string | null
       }>

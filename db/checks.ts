@@ -61,7 +61,7 @@ SELECT c.target, c.vmid, c.name, c.status, c.lock, c.template, c.checked_at, c.l
   EXISTS (SELECT 1 FROM jobs WHERE kind = 'check' AND status = 'running' AND target IN (c.target, 'all')) AS checking,
   nullif(max(coalesce(c.started_at, ''), coalesce((
     SELECT max(finished_at) FROM jobs WHERE target = c.target AND launched = 1 AND coalesce(error_code, '') NOT IN ('plan_changed', 'plan_not_begun')
-      AND (kind IN ('upgrade', 'remedy', 'rollback', 'restart', 'reboot')
+      AND (kind IN ('upgrade', 'application', 'remedy', 'rollback', 'restart', 'reboot')
       OR (kind = 'container' AND json_extract(args, '$.action') IN ('start', 'reboot')))), ''),
     coalesce(iif(c.vmid IS NOT NULL AND c.status = 'running',
       (SELECT max(finished_at) FROM jobs WHERE target = 'host' AND kind = 'reboot' AND status = 'success'), ''), '')), '') AS touched_at,

@@ -30,6 +30,7 @@ import { sql as restarts } from './migrations/0021-restarts.ts'
 import { sql as schedules } from './migrations/0022-schedules.ts'
 import { sql as notifications } from './migrations/0023-notifications.ts'
 import { sql as scheduleRevisions } from './migrations/0024-schedule-revisions.ts'
+import { sql as applications } from './migrations/from-0025/0025-applications.ts'
 
 /** The migrations in order. A released migration never changes. Its version is its position here, from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -57,6 +58,7 @@ export const MIGRATIONS: readonly string[] = [
   schedules,
   notifications,
   scheduleRevisions,
+  applications,
 ]
 
 const Version = z.object({ version: z.number() })

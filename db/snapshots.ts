@@ -79,7 +79,7 @@ export interface SeenStorage {
 }
 
 /** The kinds of job that change the snapshots of their target. The view of a check that ran beside one of them may be old. */
-const CHANGING = `('upgrade', 'rollback', 'snapshot')`
+const CHANGING = `('upgrade', 'application', 'rollback', 'snapshot')`
 
 /**
  * Makes the statements that store, with the end of a check that began at `at`, what it has seen of containers. Known

@@ -13,6 +13,8 @@ import { HEALTH } from '../functions/protection/health-script.ts'
 import { STATE } from '../functions/protection/step-scripts.ts'
 import { STORAGE } from '../functions/protection/storage-script.ts'
 import { LOOK, REBOOT } from '../functions/restarts/reboot-script.ts'
+import { FETCH } from '../functions/applications/fetch-script.ts'
+import { RUN_SCRIPT } from '../functions/applications/run-script.ts'
 import { RESTART } from '../functions/restarts/restart-script.ts'
 import { CHANGELOG } from '../functions/updates/changelog-script.ts'
 import { ELEVATION, IDENTIFY, INSPECT, WITHOUT_INPUT } from '../ssh/identity-script.ts'
@@ -20,6 +22,7 @@ import { JOBS_FOLDER } from '../jobs/folder-script.ts'
 import { PUT } from '../jobs/program.ts'
 import { RUN } from '../jobs/runner.ts'
 import { ANSWER, CANCEL, CLEAN, FOLLOW, NOTING, OUTPUT_MARK, START } from '../jobs/script.ts'
+import { fetchCode, runApplication } from './application.ts'
 import type { User } from './account.ts'
 import { createInspection, KERNEL } from './inspection.ts'
 import { Job } from './jobs.ts'
@@ -215,6 +218,8 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
       [`${managerText(name)}${MANAGED_PLANNED}`, managedPlanned],
     ]),
     [CHANGELOG, changelog],
+    [FETCH, fetchCode],
+    [RUN_SCRIPT, runApplication],
     [INSPECTION, createInspection(sh)],
     [CHECK, createCheck(sh)],
     [STORAGE, storageLines],

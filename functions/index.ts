@@ -3,6 +3,11 @@ import type { CliCommand } from '../runtime/command.ts'
 import type { AnyFunction } from '../runtime/function.ts'
 import type { AnySocket } from '../runtime/socket.ts'
 import type { Task } from '../runtime/task.ts'
+import { applicationJob } from './applications/application-job.ts'
+import agreeToApplication from './applications/agreement.put.ts'
+import applications from './applications/applications.get.ts'
+import runApplication from './applications/run.post.ts'
+import applicationSource from './applications/source.post.ts'
 import audit from './audit/audit.get.ts'
 import jwks from './auth/jwks.get.ts'
 import keysList from './auth/keys-list.command.ts'
@@ -197,6 +202,10 @@ export const functions: readonly AnyFunction[] = [
   logs, //          GET    /api/settings/logs
   publicSettings, // GET   /api/settings/public
   savePublicSettings, // PUT /api/settings/public
+  applications, //  GET    /api/updates/applications
+  agreeToApplication, // PUT /api/updates/applications/agreement
+  runApplication, // POST  /api/updates/applications/run
+  applicationSource, // POST /api/updates/applications/source
   changelog, //     GET    /api/updates/changelog
   checks, //        GET    /api/updates/checks
   startChecks, //   POST   /api/updates/checks
@@ -237,6 +246,7 @@ export const sockets: readonly AnySocket[] = [
 ]
 
 export const jobKinds: readonly AnyJobKind<Settings>[] = [
+  applicationJob,
   checkJob,
   containerJob,
   rebootJob,

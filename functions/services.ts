@@ -15,6 +15,7 @@ import { taskDeclarations } from '../runtime/task.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { createSettingsStore, type SettingsStore, type ShownOf, type ValuesOf } from '../settings/settings.ts'
 import { createSshSettings, type Host, SSH_ERRORS, SSH_SETTINGS, type SshSettings } from '../ssh/ssh.ts'
+import { APPLICATIONS_ACTIONS, APPLICATIONS_ERRORS } from './applications/codes.ts'
 import { AUTH_ACTIONS, AUTH_ERRORS } from './auth/codes.ts'
 import type { CheckChanges } from './checks/changes.ts'
 import { CHECKS_ACTIONS, CHECKS_ERRORS } from './checks/codes.ts'
@@ -82,6 +83,7 @@ export const ERRORS = {
   ...RESTARTS_ERRORS,
   ...REGISTRY_ERRORS,
   ...SCHEDULES_ERRORS,
+  ...APPLICATIONS_ERRORS,
 }
 export type ErrorCode = keyof typeof ERRORS
 
@@ -99,6 +101,7 @@ export const AUDIT_ACTIONS = [
   ...CHANNELS_ACTIONS,
   ...RESTARTS_ACTIONS,
   ...SCHEDULES_ACTIONS,
+  ...APPLICATIONS_ACTIONS,
   ...TERMINAL_ACTIONS,
   ...MODULES_ACTIONS,
 ] as const

@@ -44,7 +44,8 @@ export function createProtected(shell: Shell): Program {
 function wordsOf([task = '', given = '', id = '', name = '', ...rest]: readonly string[]): Words | undefined {
   // The sudo rules of the imitated host allow all of pct, so nobody needs the hypervisor's API.
   const access = given === 'api' ? 'rule' : given
-  if (!['upgrade', 'rollback', 'forget'].includes(task) || (access !== 'root' && access !== 'rule')) return undefined
+  if (!['upgrade', 'application', 'rollback', 'forget'].includes(task) || (access !== 'root' && access !== 'rule'))
+    return undefined
   const [policy, behind] = counted(rest)
   const [probes, command] = counted(behind)
   return { task, access, id, name, policy, probes, command }
@@ -135,7 +136,7 @@ async function restore({ note, phase, pct, quiet, isBack }: Steps, location: str
 
 async function upgrade(steps: Steps, words: Words, process: Process, { exitOf }: Shell): Promise<number> {
   const { note, phase, look, forget: remove, prune, goBack, nap } = steps
-  const { id, name, policy, command } = words
+  const { task, id, name, policy, command } = words
   const [before, , keep, onFailure, settle, _asks, ...former] = policy
   phase('protecting')
   const archive = before === 'backup' ? await backUp(steps, words) : undefined
@@ -146,7 +147,8 @@ async function upgrade(steps: Steps, words: Words, process: Process, { exitOf }:
   phase('upgrading')
   const code = await exitOf(command, process)
   note({ upgraded: code })
-  const was = packages(healthy)
+  // An application may change without any package.
+  const was = task === 'application' ? undefined : packages(healthy)
   if (was !== undefined && was === packages(await look('upgraded'))) {
     // Nothing has changed, so there is nothing to go back from.
     if (archive !== undefined) await pruneBackups(steps, [archive])

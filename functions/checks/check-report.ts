@@ -1,3 +1,4 @@
+import { reportedApplications } from '../applications/applications-look.ts'
 import { type Finding, findingOf, REMEDIES } from '../findings/finding.ts'
 import { isLockRefused, isOffline, repositoryFindings } from '../findings/repository-findings.ts'
 import { rebootOf } from '../hypervisor/reboot-reasons.ts'
@@ -57,6 +58,8 @@ export async function readReport(lines: readonly string[], place: 'host' | 'cont
     if (reboot.required) last.push(findingOf('reboot_required'))
     if (services.length > 0) last.push(findingOf('services_outdated'))
     last.push(...otherUpgraderFindings(section('upgraders')))
+    const { applications, findings: ofApplications } = reportedApplications(sections, place)
+    last.push(...ofApplications)
     const summary = Summary.safeParse({
       ...EMPTY,
       manager,
@@ -65,6 +68,7 @@ export async function readReport(lines: readonly string[], place: 'host' | 'cont
       reboot,
       findings: [...findings, ...last].slice(0, MOST_FINDINGS),
       services,
+      applications,
       services_unseen: !sawAll(section('services')),
       vital: packages.filter(({ name }) => isVital(name)).slice(0, MOST_VITAL),
       counts: countsOf(packages),
@@ -146,6 +150,7 @@ const EMPTY = {
   services: [],
   services_unseen: false,
   vital: [],
+  applications: [],
 }
 
 function osOf(lines: readonly string[]): Summary['os'] {

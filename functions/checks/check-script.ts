@@ -1,3 +1,4 @@
+import { APPLICATIONS } from '../applications/applications-look.ts'
 import { type Command, HOST_HELPER, quote, script } from '../../ssh/ssh.ts'
 import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
 import { STORAGE } from '../protection/storage-script.ts'
@@ -31,7 +32,7 @@ const INSPECTION_SECONDS = 120
  * of it, even of a comment, needs a new `HELPER_VERSION`.
  */
 export const INSPECTION = `
-sudo=$1
+sudo=$1 begun=$(date +%s)
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive PATH="$PATH:/usr/sbin:/sbin"
 unset TMPDIR TEMPDIR TMP TEMP
 section() {
@@ -150,6 +151,7 @@ fi
 } | head -n 100 | section kernels
 ${UPGRADERS.trim()}
 ${SERVICES.trim()}
+${APPLICATIONS.trim()}
 echo end
 `
 

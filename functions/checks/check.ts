@@ -3,6 +3,7 @@ import { type CheckRow, runningCheck, type UpgradeOfAll } from '../../db/checks.
 import type { JobRow } from '../../db/jobs.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { JobId } from '../../jobs/jobs.ts'
+import { FoundApplication, MOST_APPLICATIONS } from '../applications/application.ts'
 import { endOfLifeFindings, placeFindings } from '../findings/current-findings.ts'
 import { Finding, findingOf, Interrupted } from '../findings/finding.ts'
 import { Target } from '../hypervisor/target.ts'
@@ -60,11 +61,13 @@ export const Summary = z.object({
   }),
   /** The changed packages that the panel itself may depend on. */
   vital: z.array(PackageUpdate.pick({ name: true, from: true, to: true, action: true, status: true })).default([]),
+  /** The applications beside the packages, which `GET /api/updates/applications` shows. */
+  applications: z.array(FoundApplication).max(MOST_APPLICATIONS).default([]),
 })
 export type Summary = z.infer<typeof Summary>
 
 /** The state of a target after its last check, without its packages. */
-export const CheckSummary = Summary.omit({ vital: true, supported: true }).extend({
+export const CheckSummary = Summary.omit({ vital: true, supported: true, applications: true }).extend({
   services: z.array(Summary.shape.services.element.extend({ interrupts: Interrupted.nullable() })),
   target: Target,
   name: text,
@@ -123,6 +126,7 @@ const EMPTY_SUMMARY: Summary = {
   services: [],
   services_unseen: false,
   vital: [],
+  applications: [],
 }
 
 /** Package lists older than this are out of date. */
@@ -186,7 +190,7 @@ export function checkOf(
     ...(isAhead(storedRow.checked_at, now) && NOT_CHECKED),
   }
   const read = row.summary === null ? undefined : Summary.safeParse(JSON.parse(row.summary))
-  const { vital, supported, ...stored } = read?.data ?? EMPTY_SUMMARY
+  const { vital, supported, applications: _, ...stored } = read?.data ?? EMPTY_SUMMARY
   const isSupported = supported ?? stored.manager === 'apt'
   const stands = standingAt(standing, row.target)
   const reachedBy = row.vmid === null ? [] : ofAll.filter((each) => mayHaveReached(each, String(row.vmid)))

@@ -2,7 +2,7 @@ import { type Elevation, HOST_HELPER, type Host } from '../../ssh/ssh.ts'
 import { fail } from '../services.ts'
 
 /** The host helper's version, raised with every new or changed verb. Verbs are never removed. */
-export const HELPER_VERSION = 8
+export const HELPER_VERSION = 9
 
 /**
  * Returns how the service account gets the rights of root. Where it has them only through the host helper, asks for the

@@ -171,7 +171,7 @@ const OwnSnapshot = z.object({
 })
 
 /** The kinds that have phases and an outcome. */
-const WITH_OUTCOME: ReadonlySet<string> = new Set(['upgrade', 'rollback'])
+const WITH_OUTCOME: ReadonlySet<string> = new Set(['upgrade', 'application', 'rollback'])
 
 function phaseOf(row: ResultRow): z.infer<typeof Phase> | null {
   const { kind, status, launched, phase } = row
@@ -242,10 +242,19 @@ export function jobRecord({
 }
 
 /**
- * The job kinds of this area: upgrades, checks, repairs, rollbacks, removals of snapshots, restarts of services, and
- * reboots of the host.
+ * The job kinds of this area: upgrades, checks, repairs, rollbacks, removals of snapshots, restarts of services, reboots
+ * of the host, and updates of applications.
  */
-export const UpdateKind = z.enum(['upgrade', 'check', 'remedy', 'rollback', 'snapshot', 'restart', 'reboot'])
+export const UpdateKind = z.enum([
+  'upgrade',
+  'check',
+  'remedy',
+  'rollback',
+  'snapshot',
+  'restart',
+  'reboot',
+  'application',
+])
 export type UpdateKind = z.infer<typeof UpdateKind>
 
 /** Returns the `kind` field of a job; upgrades have none. */

@@ -34,19 +34,20 @@ interface Place {
 /**
  * Returns the command that protects the upgrade `command` of a container. Throws `probe_unavailable` where the account
  * cannot run a probe of the policy: an upgrade that is not looked at as asked would be a false promise. `former`: the
- * locations of the backups that the run removes when it has ended well.
+ * locations of the backups that the run removes when it has ended well. `of: 'application'`: unchanged packages do not
+ * prove that nothing has changed.
  */
 export function protectedCommand(
   place: Place,
   protection: Protection,
   command: Command,
-  former: readonly string[] = [],
+  { former = [], of = 'upgrade' }: { former?: readonly string[]; of?: 'upgrade' | 'application' } = {},
 ): Prepared {
   const { before, backup_storage, keep, on_failure, settle_seconds, probes } = protection
   if (place.elevation === 'helper' && probes.some(({ kind }) => kind === 'command')) throw fail('probe_unavailable')
   const asks = probes.some(({ kind }) => kind === 'http') ? '1' : '0'
   const policy = [before, backup_storage ?? '-', String(keep), on_failure, String(settle_seconds), asks, ...former]
-  return task('upgrade', place, { policy, look: probeWords(probes), command })
+  return task(of, place, { policy, look: probeWords(probes), command })
 }
 
 /** As `withManagers`, for a protected run. */
@@ -76,7 +77,7 @@ export function forgetCommand(place: Place, { kind, location }: Stored): Prepare
 }
 
 function task(
-  name: 'upgrade' | 'rollback' | 'forget',
+  name: 'upgrade' | 'application' | 'rollback' | 'forget',
   { id, name: snapshot, elevation, hasApi = false }: Place,
   { policy, look = [], command = [] }: { policy: string[]; look?: string[]; command?: readonly string[] },
 ): Prepared {

@@ -47,6 +47,7 @@ export function perlText(variable: string, text: string): string {
  * - `upgrade … <before> <storage> <keep> <on failure> <settle> <asks>`: makes the snapshot `<name>` or a backup, looks at the
  *   container, runs the command, looks again, compares, and rolls back where the policy says so. `<asks>` is 1 where the
  *   service adds to each look what its HTTP probes say. Exits with the code of the command, or with `REFUSED`.
+ * - `application …`, with the same policy: the command updates an application, which need not be a package.
  * - `rollback … <kind> <location>`: goes back to the snapshot, or restores the backup at `<location>`.
  * - `forget … <kind> <location>`: removes the snapshot or backup.
  *
@@ -170,7 +171,8 @@ phase('upgrading');
 my $code = upgrade(@$command);
 note(upgraded => number($code));
 finish('cancelled', $code) if stopped();
-my $was = packages($healthy);
+# An application may change without any package.
+my $was = $task eq 'application' ? undef : packages($healthy);
 my $now = defined $was ? look('upgraded') : undef;
 if ($now && $was eq (packages($now) // '') && !@{ worse($healthy, $now) }) {
   # Nothing has changed, so there is nothing to go back from.

@@ -102,11 +102,11 @@ export interface RunOf {
   protection: Protection | null
 }
 
-/** Makes the statements that store what a protected upgrade came to, and what became of its snapshots. */
+/** Makes the statements that store what a protected upgrade came to, what became of its snapshots, and what it warns of. */
 export function runStatements(
   { target, snapshot: name, protection }: RunOf,
   ended: EndedJob,
-  { outcome, report }: { outcome: Outcome; report: RunReport },
+  { outcome, report, warned = [] }: { outcome: Outcome; report: RunReport; warned?: readonly string[] },
 ): Statement[] {
   const { row, found } = ended
   const run: ProtectedRun = {
@@ -122,7 +122,7 @@ export function runStatements(
   }
   const phase = report.phases.at(-1)?.phase ?? null
   const made = report.snapshot ?? leftBackup(report, found) ?? leftSnapshot(name, row, found)
-  const warnings = warningsOf(report)
+  const warnings = [...warningsOf(report), ...warned]
   return [
     noteOutcome(row, { phase, outcome, protectedRun: JSON.stringify(run) }),
     ...(made ? [noteSnapshot({ target, ...made, job_id: row.id, ours: true, present: true }, row)] : []),

@@ -23,7 +23,7 @@ export default defineFunction({
 
   async handler({ params: { id } }, { db, user, clock, auditEntry, fail }) {
     const job = await findUpdateJob(db, id)
-    if (job?.kind !== 'upgrade') throw fail('job_missing')
+    if (job?.kind !== 'upgrade' && job?.kind !== 'application') throw fail('job_missing')
     const run = protectedRunOf(job)
     const isOpen = job.outcome === 'regressed' || job.outcome === 'rollback_failed' || job.outcome === 'failed'
     if (!run || job.status === 'running' || !isOpen || run.decided?.choice === 'rollback')

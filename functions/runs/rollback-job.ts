@@ -22,8 +22,8 @@ import { forgetCommand, leftPlace, restingState, rollbackCommand, stateLines } f
 import { endStatements } from '../protection/run-audit.ts'
 import { readNotes } from '../protection/run-notes.ts'
 import { outcomeOfRun, runStatements } from '../protection/run-record.ts'
-import { type FoundBackup, leftBackup } from './left-backup.ts'
-import { endEvents } from './upgrade-events.ts'
+import { type FoundBackup, leftBackup } from '../protection/left-backup.ts'
+import { endEvents } from '../protection/run-events.ts'
 
 /**
  * The snapshot or backup `name` of the upgrade `of`. `archived` is what the backup is of, and `agreed` are the mount points

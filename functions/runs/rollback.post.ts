@@ -32,7 +32,7 @@ export default defineFunction({
 
   async handler({ params: { id }, body }, { db, host, user, settings, jobs, auditEntry }) {
     const job = await findUpdateJob(db, id)
-    if (job?.kind !== 'upgrade') throw fail('job_missing')
+    if (job?.kind !== 'upgrade' && job?.kind !== 'application') throw fail('job_missing')
     const impossible = (reason: string) => fail('rollback_impossible', { values: { reason } })
     if (job.status === 'running') throw impossible('la mise à jour n’est pas finie.')
     const snapshot = await snapshotOfJob(db, id)
@@ -44,7 +44,7 @@ export default defineFunction({
           : 'l’instantané de cette mise à jour n’existe plus.',
       )
     }
-    const other = await runningJobOf(db, job.target, ['upgrade', 'rollback', 'snapshot', 'remedy'])
+    const other = await runningJobOf(db, job.target, ['upgrade', 'application', 'rollback', 'snapshot', 'remedy'])
     if (other !== undefined) throw impossible(`la tâche ${other} du même conteneur est en cours.`)
     await requireOwner({ db, settings, user })
     const { name, kind, location } = snapshot

@@ -24,7 +24,7 @@ export default defineFunction({
 
   async handler({ params: { id } }, { db, user, settings, jobs, auditEntry, fail }) {
     const job = await findUpdateJob(db, id)
-    if (job?.kind !== 'upgrade') throw fail('job_missing')
+    if (job?.kind !== 'upgrade' && job?.kind !== 'application') throw fail('job_missing')
     const snapshot = await snapshotOfJob(db, id)
     if (job.status === 'running' || !snapshot?.present) throw fail('snapshot_missing')
     await requireOwner({ db, settings, user })

@@ -41,8 +41,8 @@ import { latenessIn, readStanding } from '../restarts/standing.ts'
 import { fail } from '../services.ts'
 import { leftoversOf, queueOf, UPDATE_EVENT, upgradeOf } from '../updates/upgrade.ts'
 import { warningStatements } from '../updates/upgrade-warnings.ts'
-import { leftBackup } from './left-backup.ts'
-import { endEvents } from './upgrade-events.ts'
+import { leftBackup } from '../protection/left-backup.ts'
+import { endEvents } from '../protection/run-events.ts'
 
 /** The plan that a job carries out; without one, it refreshes the lists and upgrades everything. */
 const Planned = z.object({
@@ -84,7 +84,7 @@ export const upgradeJob = defineJob<Args, HypervisorSettings>({
     const [first = null] = storagesFrom((await readStorage(db)).get('host'))
     const policy = { ...protection, backup_storage: protection.backup_storage ?? first }
     const former = await backupsBeyond(db, args.target, { keep: protection.keep, job })
-    return protect(protectedCommand(place, policy, prepared.command, former))
+    return protect(protectedCommand(place, policy, prepared.command, { former }))
   },
 
   async leftovers(args, host, of): Promise<Leftovers | undefined> {

@@ -242,10 +242,15 @@ function rebootedOf({ rebooted, containers }: Known): Attention[] {
   ]
 }
 
+/** Whether a finding tells of a newer version of the panel, and not of other applications. */
+export function ofPanel({ code, packages }: Check['findings'][number]): boolean {
+  return code === 'application_update' && packages.includes('ops-panel')
+}
+
 /** A newer version of the panel, which the package source of its place offers. */
 function newerOf(checks: readonly Check[]): Attention[] {
   return checks.flatMap(({ target, state, findings }): Attention[] => {
-    const finding = findings.find(({ code }) => code === 'application_update')
+    const finding = findings.find(ofPanel)
     return finding && state !== 'stopped' ? [{ kind: 'newer', level: 'info', target, finding }] : []
   })
 }

@@ -27,7 +27,7 @@ export function runningSaid({ kind, target }: Job): string {
   if (kind === 'remedy') return say.repairing
   if (kind === 'rollback') return say.rollingBack
   if (kind === 'snapshot') return say.removingSnapshot
-  if (kind === 'restart' || kind === 'reboot') return job.titles[kind]
+  if (kind === 'restart' || kind === 'reboot' || kind === 'application') return job.titles[kind]
   return target === 'all' ? say.runningWithAll : say.running
 }
 

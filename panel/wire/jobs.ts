@@ -17,6 +17,7 @@ const RETRY_MS = 5_000
 /** The order of running jobs: those that change most come first, and checks, which change nothing, last. */
 const RANK: Readonly<Record<NonNullable<Job['kind']> | 'upgrade', number>> = {
   upgrade: 0,
+  application: 0,
   rollback: 1,
   reboot: 2,
   restart: 3,

@@ -11,6 +11,7 @@ import { modules } from './en/modules.ts'
 import { notifications } from './en/notifications.ts'
 import { output } from './en/output.ts'
 import { palette } from './en/palette.ts'
+import { applicationSentences } from './en/sentences/applications.ts'
 import { findingSentences } from './en/sentences/findings.ts'
 import { formerSentences } from './en/sentences/former.ts'
 import { hostSentences } from './en/sentences/host.ts'
@@ -43,6 +44,7 @@ import type { LaterWords, Words } from './fr.ts'
  * sentences.
  */
 export const sentences: readonly Pair[] = [
+  ...applicationSentences,
   ...findingSentences,
   ...hostSentences,
   ...jobSentences,

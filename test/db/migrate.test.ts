@@ -23,9 +23,11 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The newest version of the schema. */
-const LATEST = 24
+const LATEST = 25
 
 const ALL = [
+  'application_agreements',
+  'application_sources',
   'audit',
   'checks',
   'container_storage',

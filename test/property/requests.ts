@@ -1,6 +1,8 @@
 import { METHODS } from 'node:http'
 import fc from 'fast-check'
 import * as z from 'zod'
+import { codeOf, digestOfText } from '../../demo/application.ts'
+import { digestOf } from '../../functions/applications/source.ts'
 import type { AnyFunction } from '../../runtime/function.ts'
 import type { AnySocket } from '../../runtime/socket.ts'
 import type { WireRequest } from './client.ts'
@@ -43,6 +45,10 @@ export function filled(request: WireRequest, known: Known): WireRequest {
     body: typeof request.body === 'string' ? fill(request.body) : request.body,
   }
 }
+
+/** The address of the stored application's script, and the digest of what its update would run. */
+export const SCRIPT = 'https://127.0.0.1:1/app.sh'
+export const DIGEST = digestOf([{ address: SCRIPT, digest: digestOfText(codeOf(SCRIPT)) }], [])
 
 const one = <value>(values: readonly value[]) => fc.constantFrom(...values)
 const often = <value>(arbitrary: fc.Arbitrary<value>, weight: number) => ({ arbitrary, weight })
@@ -169,6 +175,15 @@ const VALID_BODIES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'POST /api/updates/checks': one(['host', 'lxc:101', 'all']).map((target) => `{"target":"${target}"}`),
   'POST /api/updates/remedies': one(['host', 'lxc:101']).map(
     (target) => `{"target":"${target}","action":"repair_dpkg"}`,
+  ),
+  'POST /api/updates/applications/source': one(['lxc:101', 'host']).map(
+    (target) => `{"target":"${target}","id":"community_script:app"}`,
+  ),
+  'PUT /api/updates/applications/agreement': one([DIGEST, 'b'.repeat(64)]).map(
+    (digest) => `{"target":"lxc:101","id":"community_script:app","digest":"${digest}"}`,
+  ),
+  'POST /api/updates/applications/run': one([DIGEST, 'b'.repeat(64)]).map(
+    (digest) => `{"target":"lxc:101","id":"community_script:app","digest":"${digest}"}`,
   ),
   'POST /api/updates/restarts': one(['host', 'lxc:101']).map((target) => `{"target":"${target}","services":["ssh"]}`),
   'PUT /api/updates/holds': one(['true', 'false']).map(

@@ -16,6 +16,7 @@ import { migrate } from '../../db/migrate.ts'
 import { saveModule } from '../../db/modules.ts'
 import { addPlan } from '../../db/plans.ts'
 import { noteSnapshot } from '../../db/snapshots.ts'
+import { saveSource } from '../../db/applications.ts'
 import { addSession } from '../../db/sessions.ts'
 import { saveUser } from '../../db/users.ts'
 import { DEFAULT_PROTECTION } from '../../functions/protection/protection.ts'
@@ -31,7 +32,7 @@ import { createSessions } from '../../sessions/sessions.ts'
 import { temporaryFolder } from '../db/folder.ts'
 import { testForge } from '../forge.ts'
 import { startDemo } from '../runtime/demo.ts'
-import type { Known } from './requests.ts'
+import { DIGEST, type Known, SCRIPT } from './requests.ts'
 
 /** Sessions, modules and deployments have the numbers up to this one. */
 const NUMBERS = 300
@@ -254,12 +255,19 @@ const REALISTIC_IDS = Array.from({ length: 12 }, (_, n) => [`module-${n}`, rando
 /** A service that may be restarted. */
 const SSH = OutdatedService.parse({ name: 'ssh', reason: '/usr/lib/libssl.so.3', restart: 'service' })
 
-/** Stores checks of the host and of a container that found something to repair and a service to restart. */
+/** A community script of a container. */
+const APPLICATION = {
+  ...{ id: 'community_script:app', kind: 'community_script', name: 'app', version: '1.0', available: null },
+  ...{ source: { address: SCRIPT, digest: null }, updatable: true },
+}
+
+/** Stores checks of the host and of a container that found something to repair, a service to restart and an application. */
 async function populateChecks(db: Database, now: string): Promise<void> {
   const summary = JSON.stringify({
     ...{ manager: 'apt', os: null, download_bytes: null, disk_bytes: null, services: [SSH] },
     counts: { upgrade: 0, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 },
     findings: [findingOf('dpkg_interrupted', { packages: ['curl'] })],
+    applications: [APPLICATION],
     reboot: { required: null, reasons: [] },
   })
   for (const [target, vmid] of [
@@ -272,6 +280,17 @@ async function populateChecks(db: Database, now: string): Promise<void> {
       [target, vmid, now, now, summary],
     )
   }
+  const files = [{ address: APPLICATION.source.address, digest: DIGEST, size: 1 }]
+  await saveSource(db, {
+    ...{ target: 'lxc:101', application: APPLICATION.id, address: APPLICATION.source.address, digest: DIGEST },
+    ...{ files: JSON.stringify(files), refused: '[]', fetched_at: now },
+  })
+  await db.run('INSERT INTO application_agreements VALUES (?, ?, ?, ?)', [
+    DIGEST,
+    APPLICATION.source.address,
+    now,
+    'admin',
+  ])
 }
 
 const CONFFILE = {

@@ -1,3 +1,4 @@
+import { ofPanel } from '../../nouns/attention.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { Placeholder } from '../../parts/loaded.tsx'
 import { reviewPlan } from '../../parts/plan/open.ts'
@@ -18,7 +19,7 @@ export function About() {
   const { settings: say } = words()
   const health = useLoad((signal) => api('GET /api/health', { signal }))
   const newer = (checks.value ?? []).flatMap(({ target, findings }) => {
-    const finding = findings.find(({ code }) => code === 'application_update')
+    const finding = findings.find(ofPanel)
     return finding ? [{ target, finding }] : []
   })
   return (

@@ -108,6 +108,16 @@ export const errors: typeof fr = {
   probe_unavailable:
     'The program ops-panel-host of the host runs no probe of the kind command: nothing was upgraded. Take the probe out, or give sudo to the service account.',
   rollback_impossible: 'This rollback is not possible. Read why.',
+  application_missing: 'The last check did not find this application. Check the target again.',
+  application_unsupported: 'The panel does not update this application. Open a terminal of the container.',
+  source_changed: 'This script is not the one that was read, and nothing was run. Read it again, then agree to it.',
+  not_agreed: 'Nobody has agreed to this script yet. Read it, then agree to it.',
+  source_unavailable: 'The container could not fetch the script. Check its network, then try again.',
+  application_asks: 'The update asks a question and was stopped. Run "update" in a terminal of the container.',
+  application_refused: 'The update wanted to run code that nobody has agreed to, and was stopped. Read its output.',
+  application_not_begun: 'The update did not begin; its output says why. Then try again.',
+  application_not_installed:
+    'The script did not find the application and updated nothing. Look at the container in a terminal.',
   service_unknown: 'The last check of this target has no such service to restart. Check it again, then try again.',
   service_protected:
     'This service is never restarted alone, because others depend on it. Restart the whole target when it may stop.',

@@ -1,5 +1,5 @@
 import type { findings as fr } from '../fr/findings.ts'
-import { newerPanel, selfImpact } from './impact.ts'
+import { newerApplication, selfImpact } from './impact.ts'
 
 type Sentences = Record<keyof typeof fr.short, (told: Told) => string>
 interface Told {
@@ -135,7 +135,7 @@ const SENTENCES: Sentences = {
       ? `${name} receives no more security fixes after ${date}.`
       : `${name} has received no security fixes since ${date}.`
   },
-  application_update: ({ message }) => newerPanel(message),
+  application_update: ({ message }) => newerApplication(message),
   other_upgrader: ({ message }) => {
     const lines = cronLines(message)
     const timer = /^([a-z0-9-]{1,50}\.timer) installe /.exec(message)?.[1]
@@ -197,7 +197,7 @@ export const findings: typeof fr = {
     services_outdated: (count) =>
       count === 0 ? 'Services to restart' : many(count, 'service to restart', 'services to restart'),
     end_of_life: () => 'End of support',
-    application_update: () => 'Newer panel',
+    application_update: () => 'Application to update',
     other_upgrader: () => 'Upgrades by itself',
     security_unknown: () => 'Security fixes not marked',
     selection_unsupported: () => 'Choice not possible here',

@@ -1,3 +1,6 @@
+import { createTranslation } from '../../nouns/from-service.ts'
+import { applicationSentences } from './sentences/applications.ts'
+
 const NAMES: Readonly<Record<string, string>> = {
   'le panneau': 'the panel',
   'le panneau lui-même': 'the panel itself',
@@ -41,8 +44,12 @@ export function selfImpact(message: string): string {
     : 'The upgrade changes what the panel depends on: it may be away for a moment.'
 }
 
-/** The English of a finding `application_update`. */
-export function newerPanel(message: string): string {
+const ofApplications = createTranslation([...applicationSentences, ['{} et {} autres', '{} and {} more']])
+
+/** The English of a finding `application_update`: about applications, or about the panel itself. */
+export function newerApplication(message: string): string {
+  const told = ofApplications(message)
+  if (told !== message) return told
   const [, to, from] = NEWER.exec(message) ?? []
   if (to === undefined) return 'A newer version of the panel is available.'
   return `A newer version of the panel is available: ${to}${from ? ` (${from} is installed)` : ''}.`

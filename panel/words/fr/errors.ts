@@ -2,6 +2,10 @@ import type { ClientCode, Operations } from '../../../client/index.ts'
 
 /** Codes of jobs, in addition to those of operations. */
 type JobCode =
+  | 'application_asks'
+  | 'application_not_begun'
+  | 'application_not_installed'
+  | 'application_refused'
   | 'host_not_back'
   | 'host_rebooted'
   | 'job_code_missing'
@@ -147,6 +151,18 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   probe_unavailable:
     'Le programme ops-panel-host de l’hôte n’exécute pas de sonde «\u00a0commande\u00a0»\u00a0: rien n’a été mis à jour. Retirez cette sonde, ou donnez sudo au compte de service.',
   rollback_impossible: 'Ce retour en arrière n’est pas possible. Lisez pourquoi.',
+  application_missing: 'La dernière vérification n’a pas trouvé cette application. Revérifiez la cible.',
+  application_unsupported: 'Le panneau ne met pas à jour cette application. Ouvrez un terminal du conteneur.',
+  source_changed: 'Ce script n’est plus celui qui a été lu, et rien n’a été exécuté. Relisez-le, puis acceptez-le.',
+  not_agreed: 'Personne n’a encore accepté ce script. Lisez-le, puis acceptez-le.',
+  source_unavailable: 'Le script n’a pas pu être obtenu depuis le conteneur. Vérifiez son réseau, puis réessayez.',
+  application_asks:
+    'La mise à jour pose une question et a été arrêtée. Lancez «\u00a0update\u00a0» dans un terminal du conteneur.',
+  application_refused:
+    'La mise à jour a voulu exécuter un code que personne n’a accepté, et a été arrêtée. Lisez sa sortie.',
+  application_not_begun: 'La mise à jour n’a pas commencé\u202f; sa sortie dit pourquoi. Réessayez ensuite.',
+  application_not_installed:
+    'Le script n’a pas trouvé l’application, et n’a rien mis à jour. Vérifiez le conteneur dans un terminal.',
   service_unknown:
     'La dernière vérification de cette cible n’a pas ce service à redémarrer. Vérifiez-la à nouveau, puis réessayez.',
   service_protected:

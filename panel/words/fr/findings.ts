@@ -39,7 +39,7 @@ export const findings = {
     services_outdated: (count) =>
       count === 0 ? 'Services à redémarrer' : many(count, 'service à redémarrer', 'services à redémarrer'),
     end_of_life: () => 'Fin de prise en charge',
-    application_update: () => 'Panneau plus récent',
+    application_update: () => 'Application à mettre à jour',
     other_upgrader: () => 'Autre mise à jour automatique',
     security_unknown: () => 'Correctifs de sécurité non signalés',
     selection_unsupported: () => 'Choix impossible ici',

@@ -89,13 +89,17 @@ test('after a reboot its failure and the containers that are still missing are l
 })
 
 test('a newer panel is a remark, which needs nobody', () => {
-  const newer = check('lxc:105', { state: 'up_to_date', findings: ['application_update'] })
+  const plain = check('lxc:105', { state: 'up_to_date', findings: ['application_update'] })
+  const named = (name: string) => ({ ...plain, findings: plain.findings.map((one) => ({ ...one, packages: [name] })) })
+  const newer = named('ops-panel')
   const [finding] = newer.findings
   const found = attentionOf({ ...known, checks: [newer] })
 
   expect(found).toEqual([{ kind: 'newer', level: 'info', target: 'lxc:105', finding }])
   expect(thingsIn(found, [newer])).toBe(0)
   expect(attentionOf({ ...known, checks: [{ ...newer, state: 'stopped' }] })).toEqual([])
+  // Another application is not the panel.
+  expect(attentionOf({ ...known, checks: [named('vaultwarden')] })).toEqual([])
 })
 
 test('a later upgrade of the same target clears a failure', () => {

@@ -20,6 +20,7 @@ const NOT_SHOWN = [
   /^functions\/(checks\/(check(-report|-script)?|upgraders-script|system-findings|remedy-job|(checks|remedies)\.post)|findings\/.*)\.ts$/,
   // The scripts of package managers, and findings, whose English is in words/en/findings.ts.
   /^functions\/managers\/.*\.ts$/,
+  /^functions\/applications\/(applications-look|community-look|compose|fetch-script)\.ts$/,
   /^functions\/(runs\/runs?\.post|plans\/(holds\.put|conffile-scripts))\.ts$/,
   /^functions\/updates\/(upgrade|run\.post|targets\.get|changelog\.get)\.ts$/,
   /^functions\/(jobs\/cancel\.post|install\/(host-helper|helper-(arguments|verbs)))\.ts$/,

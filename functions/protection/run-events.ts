@@ -6,8 +6,8 @@ import { findPlan } from '../../db/plans.ts'
 import { findUser } from '../../db/users.ts'
 import type { EndedJob } from '../../jobs/jobs.ts'
 import { eventStatement } from '../../notifications/notifications.ts'
-import type { RunReport } from '../protection/run-notes.ts'
-import { type Outcome, regressionsOf } from '../protection/run-record.ts'
+import type { RunReport } from './run-notes.ts'
+import { type Outcome, regressionsOf } from './run-record.ts'
 
 /** The event of each outcome. An upgrade that changed nothing, or that a user has cancelled, is not told. */
 const EVENTS = {

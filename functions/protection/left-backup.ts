@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LeftBy, Leftovers } from '../../jobs/jobs.ts'
 import type { Elevation, Host } from '../../ssh/ssh.ts'
-import { type Archive, archiveLine, type ArchiveState, readArchive } from '../protection/archive.ts'
-import { containerLines, type ContainerState, restingState } from '../protection/protected-run.ts'
+import { type Archive, archiveLine, type ArchiveState, readArchive } from './archive.ts'
+import { containerLines, type ContainerState, restingState } from './protected-run.ts'
 
 /** The findings about the backup of a job that was interrupted. */
 export interface FoundBackup extends ContainerState {

@@ -1,0 +1,143 @@
+import { type Command, type Elevation, script } from '../../ssh/ssh.ts'
+import { inContainer } from '../hypervisor/pct.ts'
+import { asRoot } from '../updates/in-target.ts'
+import { ASKED } from './asked.ts'
+import { COMPOSE } from './compose.ts'
+import { NOT_BEGUN, SOURCE_CHANGED, VERSION_LINE } from './run-script.ts'
+
+/**
+ * The exit code of `RUN_COMPOSE` when containers have other images than the listed ones at the end: EX_SOFTWARE. It ends
+ * with 1 when a part of the stack does not run. Nothing was changed for `SOURCE_CHANGED` and `NOT_BEGUN`.
+ */
+export const STACK_DIFFERS = 70
+/** The first line of what a stack is now, where it is not what was agreed to; each line that follows has a leading space. */
+export const COMPOSE_DIFFERS = 'ops-panel: this is not what was agreed to any more'
+
+/**
+ * `RUN_COMPOSE <project> <digest>`, inside a container: brings one stack to the images that the look with this digest has listed, or
+ * changes nothing. It looks again, the registry included. Images are pulled by their digest alone, and get the names that
+ * the files of the stack use, so that Compose, which may then pull nothing, finds them there. Compose is given the services
+ * that the look has listed, each with as many containers as it has, and no others: what somebody has stopped stays
+ * stopped, and no other stack is touched. At the end the containers must have the listed images, and run.
+ */
+export const RUN_COMPOSE = `
+export PATH="$PATH:/usr/sbin:/sbin:/usr/bin:/bin"
+unset TMPDIR TEMPDIR TMP TEMP
+${ASKED}${COMPOSE}
+not_begun() {
+  printf '%s\\n' "ops-panel: nothing was changed: $1"
+  exit ${NOT_BEGUN}
+}
+image_id() { bounded 20 docker image inspect --format '{{.Id}}' "$1" 2>/dev/null </dev/null; }
+# seen FILE: the containers of $project, in lines of READ_CONTAINERS
+seen() {
+  compose_containers "$project" || return
+  : >containers
+  compose_read_containers >/dev/null
+  [ "$1" = containers ] || mv containers "$1"
+}
+# runs_image CONTAINER_IMAGE ID TARGET: an engine may give the image of a container another id than its name has
+runs_image() {
+  [ "$1" = "$2" ] ||
+    bounded 20 docker image inspect --format '{{json .RepoDigests}}' "$1" 2>/dev/null </dev/null | grep -q -F "@$3\\""
+}
+compose_run() (
+  project=$1
+  case $project in '' | *[!a-z0-9_-]*) not_begun 'this is no name of a stack' ;; esac
+  told=$(compose_look "$project" </dev/null)
+  [ "$(printf '%s\\n' "$told" | tail -n 1)" = 'code|0' ] || not_begun "$(printf '%s\\n' "$told" | sed -n 's/^problem|[^|]*|//p' | head -n 1)"
+  lines=$(printf '%s\\n' "$told" | grep -e '^project|' -e '^service|')
+  sum=$(printf '%s\\n' "$lines" | sha256sum)
+  if [ "\${sum%% *}" != "$2" ]; then
+    printf '%s\\n' '${COMPOSE_DIFFERS}'
+    printf '%s\\n' "$told" | sed 's/^/ /'
+    exit ${SOURCE_CHANGED}
+  fi
+  in_work compose || not_begun 'there is no room for temporary files'
+  compose_begin
+  printf '%s\\n' "$lines" | sed -n 's/^service|//p' >listed
+  config=$(printf '%s\\n' "$lines" | sed -n 's/^project|.*|//p')
+  seen containers || not_begun "$(last_said said)"
+  [ "$config" != - ] && compose_project >reason || not_begun "$(last_said reason)"
+  cp containers before
+  : >wanted
+  while IFS='|' read -r _ name reference from was action target count state; do
+    repository=\${reference%%@*}
+    case \${repository##*/} in *:*) repository=\${repository%:*} ;; esac
+    id=$from
+    case $action in
+      pull)
+        echo "ops-panel: pulling $reference with the digest $target"
+        bounded 3600 docker pull "$repository@$target" </dev/null 2>&1 || not_begun "$reference could not be pulled"
+        id=$(image_id "$repository@$target") || not_begun "$reference is not there after the pull"
+        ;;
+      local | unknown) id=$target ;;
+    esac
+    printf '%s|%s|%s|%s|%s|%s\\n' "$name" "$reference" "$id" "$target" "$count" "$state" >>wanted
+  done <listed
+  # The pull may have taken long.
+  seen after && cmp -s before after || not_begun 'its containers have changed meanwhile'
+  cp after containers
+  compose_project >reason || not_begun "$(last_said reason)"
+  sum=$(sha256sum <config)
+  [ "\${sum%% *}" = "$config" ] || not_begun 'its configuration has changed meanwhile'
+  while IFS='|' read -r name reference id target count state; do
+    [ "$(image_id "$reference")" != "$id" ] || continue
+    case $reference in
+      *@*) ;;
+      *) docker tag "$id" "$reference" </dev/null || not_begun "$reference could not be named" ;;
+    esac
+  done <wanted
+  while IFS='|' read -r name reference id target count state; do
+    case $reference in *@*) reference=$id ;; esac
+    [ "$(image_id "$reference")" = "$id" ] || not_begun "$reference is needed in two versions"
+  done <wanted
+  set -- up -d --no-build --no-deps --pull never --remove-orphans=false
+  while IFS='|' read -r name reference id target count state; do set -- "$@" --scale "$name=$count"; done <wanted
+  while IFS='|' read -r name reference id target count state; do set -- "$@" "$name"; done <wanted
+  of_project 1800 "$@" </dev/null 2>&1
+  code=$?
+  if [ "$code" != 0 ]; then
+    echo "ops-panel: Docker Compose has failed with the code $code; a part of the stack may have its new images"
+    exit 1
+  fi
+  seen now || {
+    echo 'ops-panel: its containers cannot be listed any more'
+    exit ${STACK_DIFFERS}
+  }
+  code=0
+  while IFS='|' read -r name reference id target count state; do
+    awk -F '|' -v name="$name" '$2 == name' now >own
+    if [ "$(wc -l <own)" != "$count" ]; then
+      echo "ops-panel: $name has not $count containers"
+      [ "$code" != 0 ] || code=1
+    fi
+    while IFS='|' read -r _ _ image running _; do
+      if ! runs_image "$image" "$id" "$target"; then
+        echo "ops-panel: $name has the image $image instead of $id"
+        code=${STACK_DIFFERS}
+      elif [ "$state$running" = updown ]; then
+        echo "ops-panel: $name does not run any more"
+        [ "$code" != 0 ] || code=1
+      fi
+    done <own
+  done <wanted
+  if [ "$code" = 0 ]; then
+    echo "ops-panel: $project has the images that were listed"
+    awk -F '|' '
+      $6 == "pull" || (($6 == "local" || $6 == "unknown") && $4 != $7) {
+        before = before comma $3 " " substr($6 == "pull" && $5 != "-" ? $5 : $4, 8, 12)
+        after = after comma $3 " " substr($7, 8, 12)
+        comma = ", "
+      }
+      END { if (comma != "") print "${VERSION_LINE}" before " -> " after }' listed
+  fi
+  exit "$code"
+)
+compose_run "$1" "$2"
+`
+
+/** Returns the command that brings a stack of a container to what the look with this digest has listed. */
+export function composeCommand(id: string, project: string, digest: string, elevation: Elevation): Command {
+  return asRoot(inContainer(id, script(RUN_COMPOSE, 'ops-panel-stack', project, digest)), elevation)
+}

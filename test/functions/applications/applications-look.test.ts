@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import { APPLICATIONS, reportedApplications } from '../../../functions/applications/applications-look.ts'
+import { INSPECTION } from '../../../functions/checks/check-script.ts'
+import { partsOf } from '../../../functions/managers/sections.ts'
+import { en } from '../../../panel/words/en.ts'
+import { scriptPlace } from './script-place.ts'
+
+const ADDRESS = 'https://raw.githubusercontent.com/community-scripts/ProxmoxVE/main/ct/app.sh'
+const SCRIPT = `community_script\tapp\t1.0\t${ADDRESS}\twhole`
+const SECTION = `section() { echo "$1"; sed 's/^/ /'; echo; }`
+
+const sections = (of: Record<string, string[]>) => new Map(Object.entries(of))
+
+/** Runs the part of an inspection that finds applications, in a container with these programs. */
+async function looked(programs: Record<string, string>, { begun = 0 } = {}) {
+  const place = await scriptPlace()
+  place.put('usr/bin/update', `bash -c "$(curl -fsSL ${ADDRESS})"`)
+  place.put('root/.app', '1.0')
+  const functions = Object.entries(programs).map(([name, text]) => `${name}() { ${text}\n}`)
+  const began = `begun=$(($(date +%s) - ${begun}))`
+  const text = `${SECTION}\n${began}\n${APPLICATIONS.replace('look_within people people', `${functions.join('\n')}\nlook_within people people`)}\necho end`
+  const { status, stdout } = place.shell(text)
+  expect(status).toBe(0)
+  const { words, sections: found } = await partsOf(stdout.split('\n'))
+  expect(words.has('end')).toBe(true)
+  return reportedApplications(found, 'container')
+}
+
+test('a container without Docker, flatpak and snap has its community script alone, and nothing is unknown', async () => {
+  const { applications, findings } = await looked({ compose_look: 'echo "code|0"', people_look: 'echo "code|0"' })
+
+  expect(applications.map(({ id, version }) => [id, version])).toEqual([['community_script:app', '1.0']])
+  expect(findings).toMatchObject([
+    {
+      code: 'application_update',
+      severity: 'info',
+      packages: ['app'],
+      message: 'Se met à jour par son propre script, et non par les paquets : app (1.0).',
+    },
+  ])
+})
+
+test('a look that does not end takes nothing from the inspection, and is told as unknown', async () => {
+  const began = Date.now()
+  const { applications, findings } = await looked(
+    { compose_look: 'while :; do sleep 0.2; done', people_look: 'echo "code|0"' },
+    { begun: 98 },
+  )
+
+  expect(Date.now() - began).toBeLessThan(30_000)
+  expect(applications).toHaveLength(1)
+  expect(findings.at(-1)).toMatchObject({
+    severity: 'warning',
+    message: 'Application non vérifiée — compose : la réponse n’est pas complète.',
+  })
+}, 60_000)
+
+test('without time left no look begins, and all of them are unknown', async () => {
+  const { findings } = await looked({ compose_look: 'echo "code|0"', people_look: 'echo "code|0"' }, { begun: 104 })
+
+  expect(findings.slice(1).map(({ severity, message }) => [severity, message])).toEqual([
+    ['warning', 'Application non vérifiée — compose : la réponse n’est pas complète.'],
+    ['warning', 'Application non vérifiée — flatpak : la réponse n’est pas complète.'],
+  ])
+})
+
+test('the host has no community script, and its stacks are not updated by the panel', () => {
+  const sha = (letter: string) => `sha256:${letter.repeat(64)}`
+  const compose = [
+    `project|web|/opt/web/compose.yaml|${'c'.repeat(64)}`,
+    `service|web|app|nginx:latest|${sha('1')}|${sha('a')}|pull|${sha('b')}|1|up`,
+    'code|0',
+  ]
+  const all = sections({ community: [SCRIPT], compose, people: ['code|0'] })
+  const host = reportedApplications(all, 'host')
+  const container = reportedApplications(all, 'container')
+
+  expect(host.applications.map(({ id, updatable }) => [id, updatable])).toEqual([['compose:web', false]])
+  expect(container.applications.map(({ id, updatable }) => [id, updatable])).toEqual([
+    ['community_script:app', true],
+    ['compose:web', true],
+  ])
+  expect(container.findings.map(({ message }) => message)).toContain(
+    'Une version plus récente de ces applications est proposée : web.',
+  )
+})
+
+test('an earlier inspection, without these sections, tells nothing of applications', () => {
+  expect(reportedApplications(new Map(), 'container')).toEqual({ applications: [], findings: [] })
+})
+
+test('a section that is not whole, or that a container forges, is no list without anything newer', () => {
+  for (const compose of [[], ['project|web'], ['code|1'], ['x'], Array(3_000).fill('service|a')]) {
+    const { findings } = reportedApplications(sections({ compose, people: ['code|0'] }), 'container')
+    expect(findings).toMatchObject([{ code: 'application_update', severity: 'warning' }])
+  }
+  const { applications } = reportedApplications(sections({ community: [SCRIPT, SCRIPT, SCRIPT] }), 'container')
+  expect(applications).toHaveLength(1)
+})
+
+test('the English of these findings says the same', () => {
+  const compose = ['problem|-|the Docker engine does not run', 'code|0']
+  const { findings } = reportedApplications(sections({ community: [SCRIPT], compose, people: ['code|0'] }), 'container')
+
+  expect(findings.map((finding) => en.findings.sentence(finding))).toEqual([
+    'Updated by a script of its own, not by packages: app (1.0).',
+    'Application not checked — compose: the Docker engine does not run.',
+  ])
+})
+
+test('the inspection looks at applications at its end, and fits into one argument with all of it', () => {
+  expect(INSPECTION).toContain(APPLICATIONS.trim())
+  expect(Buffer.byteLength(INSPECTION.replaceAll("'", `'\\''`))).toBeLessThan(100_000)
+})

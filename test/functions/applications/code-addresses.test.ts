@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import { codeIn, type Variables } from '../../../functions/applications/code-addresses.ts'
+
+const BASE = 'https://raw.example/main'
+
+test.each([
+  [`source <(curl -fsSL ${BASE}/misc/build.func)`],
+  [`source <(curl -fsSL "${BASE}/misc/build.func")`],
+  [`  . <(wget -qO- '${BASE}/misc/build.func') 2>/dev/null || true`],
+  [`bash -c "$(curl -fsSL ${BASE}/misc/build.func)"`],
+  [`bash -c "$(wget -qLO - ${BASE}/misc/build.func)" || exit`],
+  [`bash <(curl -s ${BASE}/misc/build.func) --unattended`],
+  [`eval "$(curl -fsSL ${BASE}/misc/build.func)"`],
+  [`source /dev/stdin <<<"$(curl -fsSL ${BASE}/misc/build.func)"`],
+  [`source /dev/stdin <<<$(curl -fsSL ${BASE}/misc/build.func)`],
+  [`FUNCTIONS="$(curl -fsSL ${BASE}/misc/build.func)"`],
+  [`curl -fsSL ${BASE}/misc/build.func | bash`],
+  [`curl -fsSL ${BASE}/misc/build.func | sudo -E bash -s -- -y`],
+  [`curl -fsSL \\\n  ${BASE}/misc/build.func |\\\n  sh`],
+  [`$STD curl -fsSL -o /tmp/x.sh ${BASE}/misc/build.func; bash /tmp/x.sh`],
+  [`URL="${BASE}"\nsource <(curl -fsSL "$URL/misc/build.func")`],
+  [`URL="\${URL:-\${OTHER:-${BASE}}}"\nsource <(curl -fsSL "\${URL}/misc/build.func")`],
+  [`export URL='${BASE}'\nif true; then source <(curl -fsSL $URL/misc/build.func); fi`],
+])('%j loads the code of one address', (text) => {
+  expect(codeIn(text)).toEqual({ addresses: [`${BASE}/misc/build.func`], patterns: [] })
+})
+
+test.each([
+  ['curl -fsSL https://bun.example/install | bash', 'https://bun.example/install'],
+  ['curl -fsSL https://nodesource.example/setup_22.x | bash -', 'https://nodesource.example/setup_22.x'],
+  ['curl https://pyenv.example/get | python3 -', 'https://pyenv.example/get'],
+  ["curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.example | sh -s -- -y", 'https://sh.rustup.example'],
+  ['sh <(curl -fsSL https://get.docker.example)', 'https://get.docker.example'],
+])('%j loads code whatever its name is', (text, address) => {
+  expect(codeIn(text)).toEqual({ addresses: [address], patterns: [] })
+})
+
+test.each([
+  [`# source <(curl -fsSL ${BASE}/misc/build.func)`],
+  ['RELEASE=$(curl -fsSL https://api.example/repos/a/b/releases/latest | jq -r .tag_name)'],
+  ['curl -fsSL https://files.example/app.tar.gz | tar xz -C /opt'],
+  ['curl -fsSL -o /opt/app.zip "https://files.example/$RELEASE/app.zip"'],
+  ['wget -q https://files.example/app.deb'],
+  ['curl -fsSL https://keys.example/key.asc | gpg --dearmor -o /etc/apt/keyrings/app.gpg'],
+  ['echo "see https://example/install.sh"'],
+  ['command -v curl >/dev/null || apt-get install -y curl'],
+  ['for tool in curl wget; do :; done'],
+])('%j loads no code', (text) => {
+  expect(codeIn(text)).toEqual({ addresses: [], patterns: [] })
+})
+
+test.each([
+  [`bash -c "$(curl -fsSL ${BASE}/install/\${var_install}.sh)"`, `${BASE}/install/*.sh`],
+  ['source <(curl -fsSL "$BASE_URL/misc/tools.func")', '*/misc/tools.func'],
+  [`URL=${BASE}\nURL=https://other.example\nsource <(curl -fsSL $URL/misc/tools.func)`, '*/misc/tools.func'],
+  [`curl -fsSL ${BASE}/$(id -u)/setup | bash`, `${BASE}/*/setup`],
+  [`curl -fsSL "${BASE}/setup?x=[a]" | bash`, `${BASE}/setup*x=*a*`],
+])('of %j only a pattern is known', (text, pattern) => {
+  expect(codeIn(text)).toEqual({ addresses: [], patterns: [pattern] })
+})
+
+test('an address that is all variable is no pattern, and one with credentials or a port out of range no address', () => {
+  expect(codeIn('source <(curl -fsSL "$1")')).toEqual({ addresses: [], patterns: [] })
+  expect(codeIn('source <(curl -fsSL https://me:secret@forge.example/a.func)').addresses).toEqual([])
+})
+
+test('a variable of a loading script counts in the loaded one, unless both set it otherwise', () => {
+  const known: Variables = new Map()
+  codeIn(`URL=${BASE}`, known)
+
+  expect(codeIn('source <(curl -fsSL $URL/tools.func)', known).addresses).toEqual([`${BASE}/tools.func`])
+  codeIn('URL=https://other.example', known)
+  expect(codeIn(`source <(curl -fsSL \${URL:-https://third.example}/tools.func)`, known)).toEqual({
+    addresses: [],
+    patterns: ['*/tools.func'],
+  })
+})
+
+test('hostile texts take no time and no more than their bounds', () => {
+  const began = performance.now()
+  const many = Array.from({ length: 5_000 }, (_, at) => `source <(curl -fsSL ${BASE}/${at}.func)`).join('\n')
+  expect(codeIn(many).addresses).toHaveLength(200)
+  for (const text of [
+    `curl ${'a'.repeat(500_000)}`,
+    `curl ${'-o '.repeat(200_000)}`,
+    `${'$'.repeat(500_000)}`,
+    `A="${'${A:-'.repeat(100_000)}"`,
+    `source <(curl ${'${A:-'.repeat(100_000)}`,
+    'curl "'.repeat(100_000),
+    `${'bash -c '.repeat(100_000)}curl x`,
+    `${'bash - - - - '.repeat(100)}curl x`,
+    `source <(curl ${'\\"'.repeat(1_000)}`,
+  ])
+    codeIn(text)
+  expect(performance.now() - began).toBeLessThan(10_000)
+})
