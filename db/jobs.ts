@@ -226,6 +226,31 @@ export function notePlanDifference({ id, epoch }: Followed, difference: string):
   }
 }
 
+/** Records that the folders of these jobs on the host are removed. */
+export async function noteFoldersRemoved(db: Database, ids: readonly string[]): Promise<void> {
+  await db.run('UPDATE jobs SET folder_removed = 1 WHERE id IN (SELECT value FROM json_each(?))', [JSON.stringify(ids)])
+}
+
+const Folder = z.object({ id: z.string(), name: z.string() })
+
+/**
+ * The jobs, at most `most`, that have ended since a moment, whose output was read to its end, and whose folders are
+ * not known to be removed; `name` is that of the folder.
+ */
+export function jobsWithFolder(
+  db: Database,
+  { since, most }: { since: string; most: number },
+): Promise<z.infer<typeof Folder>[]> {
+  return db.query(
+    Folder,
+    `SELECT id, coalesce(folder, id) AS name FROM jobs
+     WHERE folder_removed = 0 AND status <> 'running' AND launched = 1 AND finished_at >= ?
+       AND (status = 'success' OR exit_code IS NOT NULL OR cancelled_by IS NOT NULL)
+     ORDER BY finished_at LIMIT ?`,
+    [since, most],
+  )
+}
+
 /**
  * Removes up to 100 ended jobs of a kind that are not among its newest `keep`, with their output. Jobs whose findings
  * are stored for a target stay. Returns false when none is left to remove.

@@ -31,6 +31,7 @@ import { sql as schedules } from './migrations/0022-schedules.ts'
 import { sql as notifications } from './migrations/0023-notifications.ts'
 import { sql as scheduleRevisions } from './migrations/0024-schedule-revisions.ts'
 import { sql as applications } from './migrations/from-0025/0025-applications.ts'
+import { sql as jobFolders } from './migrations/from-0025/0026-job-folders.ts'
 
 /** The migrations in order. A released migration never changes. Its version is its position here, from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -59,6 +60,7 @@ export const MIGRATIONS: readonly string[] = [
   notifications,
   scheduleRevisions,
   applications,
+  jobFolders,
 ]
 
 const Version = z.object({ version: z.number() })

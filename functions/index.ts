@@ -64,7 +64,7 @@ import job from './jobs/job.get.ts'
 import jobs from './jobs/jobs.get.ts'
 import maintainJobs from './jobs/maintain-jobs.task.ts'
 import output from './jobs/output.ws.ts'
-import pruneOutput from './jobs/prune-output.task.ts'
+import pruneJobs from './jobs/prune-jobs.task.ts'
 import metrics from './metrics/metrics.get.ts'
 import disableModule from './modules/disable.post.ts'
 import enableModule from './modules/enable.post.ts'
@@ -267,7 +267,7 @@ export const tasks: readonly Task<Services>[] = [
   noteStanding, //      every minute
   pruneAttempts, //     every minute
   pruneDeployments, //  every hour
-  pruneOutput, //       every 10 minutes
+  pruneJobs, //         every 10 minutes
   pruneSessions, //     every hour
   refreshData, //       every minute
   schedulePings, //     every 2 s

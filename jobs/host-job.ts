@@ -35,13 +35,16 @@ export interface HostJob {
    * does not wait for ever. `signal` ends an answer that takes long.
    */
   answer(question: string, signal: AbortSignal): Promise<boolean>
-  /** Removes the job's folder. A failure is only logged: a later start removes old folders. */
-  clean(): Promise<void>
+  /**
+   * Removes the job's folder, and tries again for a minute after a lost connection. False when it could not: the failure
+   * is logged, and `removeLeftFolders` tries again later.
+   */
+  clean(): Promise<boolean>
 }
 
 /** A start takes a few process starts; a runner that has not reported by then never will. */
 const START_MS = 30_000
-/** How long a look at what a job has left is tried again after a lost connection. */
+/** How long a look at what a job has left, and the removal of its folder, is tried again after a lost connection. */
 const LOOK_MS = 60_000
 const LOOK_AGAIN_MS = 1_000
 /** `CANCEL` gives processes 10 s to end, and kills them for 10 more. */
@@ -59,6 +62,13 @@ export function createHostJob(
   { id, name, args, mostOutput }: { id: string; name: string; args: unknown; mostOutput: number },
 ): HostJob {
   const persisting = { log, signal, job: id, clock }
+  /** Tries for `LOOK_MS`: a connection that is lost just now would leave the record, or the host, in a worse state. */
+  const persistently = <result>(work: () => Promise<result>): Promise<result> => {
+    const since = clock()
+    const pauseAfter = (error: unknown) =>
+      error instanceof SshError && clock() - since < LOOK_MS ? LOOK_AGAIN_MS : undefined
+    return retry(work, pauseAfter, signal)
+  }
   return {
     async start(beforeStart, { askedBefore }) {
       let prepared: Prepared | undefined
@@ -96,11 +106,7 @@ export function createHostJob(
       }),
     async leftovers(of) {
       try {
-        const since = clock()
-        // A connection that is lost just now would leave the record without what it is for.
-        const pauseAfter = (error: unknown) =>
-          error instanceof SshError && clock() - since < LOOK_MS ? LOOK_AGAIN_MS : undefined
-        return await retry(() => kind.leftovers(args, host, { ...of, id, signal }), pauseAfter, signal)
+        return await persistently(() => kind.leftovers(args, host, { ...of, id, signal }))
       } catch (error) {
         // Another instance looks again, and ends the job.
         if (signal.aborted) throw error
@@ -127,12 +133,20 @@ export function createHostJob(
     },
     async clean() {
       try {
-        await host.exec(script(CLEAN, 'ops-panel-job', name), { rights: 'script' })
+        await persistently(() => removeFolders(host, [name]))
+        return true
       } catch (error) {
         log.warn({ job: id, err: error }, 'job folder not removed')
+        return false
       }
     },
   }
+}
+
+/** Removes folders of ended jobs from the host. */
+export async function removeFolders(host: Host, names: readonly string[]): Promise<void> {
+  const { code, stderr } = await host.exec(script(CLEAN, 'ops-panel-job', ...names), { rights: 'script' })
+  if (code !== 0) throw new Error(lastLine(stderr) || `a folder of a job could not be removed (${code})`)
 }
 
 /** Returns the commands that start a job, in their order. The last one starts it; each may be repeated. */

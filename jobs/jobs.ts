@@ -7,6 +7,7 @@
 
 export { JOBS_ERRORS } from './codes.ts'
 export { jobEventFrames, JobId } from './events.ts'
+export { removeFolders } from './host-job.ts'
 export {
   type Answering,
   type AnyJobKind,

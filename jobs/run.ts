@@ -2,7 +2,7 @@
  * Takes one job from the state in its row through its turn, its start and its output to its recorded end. Without it, no
  * instance could continue a job that another one has started.
  */
-import { type JobEnd, type JobRow, setPhase } from '../db/jobs.ts'
+import { type JobEnd, type JobRow, noteFoldersRemoved, setPhase } from '../db/jobs.ts'
 import { type Database, StorageError } from '../db/libsql/database.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
@@ -264,7 +264,7 @@ function createWork<settings>(
         log.info({ job: id, status: at.status, exit_code: at.exit_code, error: at.error }, 'job ended')
         services.ended(at)
         // The folder stays for inspection if its output could not be read to the end.
-        if (allRead) await hostJob.clean()
+        if (allRead && (await hostJob.clean())) await stored(() => noteFoldersRemoved(services.db, [id]))
       } catch (error) {
         if (!(released.aborted || error instanceof LeaseLost)) throw error
         log.info({ job: id }, 'job let go')

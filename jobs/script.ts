@@ -203,11 +203,15 @@ shift 2
 printf '%s\\n' "$@" >"$file.new" && mv "$file.new" "$file"
 `
 
-/** `CLEAN <name>` removes the job's folder if it belongs to the account, and pieces of its program. */
+/** `CLEAN <name>…` removes the folders of these jobs if they belong to the account, and pieces of their programs. */
 export const CLEAN = `${FIND}${PROGRAM}
-forget_program "$1"
-find_job "$1"
-[ -z "$job" ] || rm -rf "$job"
+failed=0
+for name do
+  forget_program "$name"
+  find_job "$name"
+  [ -z "$job" ] || rm -rf "$job" || failed=1
+done
+exit "$failed"
 `
 
 /**

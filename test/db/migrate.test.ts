@@ -23,7 +23,7 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The newest version of the schema. */
-const LATEST = 25
+const LATEST = 26
 
 const ALL = [
   'application_agreements',

@@ -13,8 +13,11 @@ const kind: HostJobKind = {
 }
 
 let now = 0
+/** How long each command takes, in ms. */
+let step = 60_000
 beforeEach(() => {
   now = 0
+  step = 60_000
 })
 
 /** A job on a host that gives these answers in order, and then repeats the last one. */
@@ -29,7 +32,7 @@ function jobOf(kind: HostJobKind, ...answers: (SshError | { code: number; stderr
     expect(rights).toBe('script')
     const answer = answers[Math.min(commands.length, answers.length - 1)]
     commands.push(command)
-    now += 60_000
+    now += step
     if (answer instanceof SshError || answer === undefined) throw answer
     return { stdout: '', ...answer }
   }
@@ -43,7 +46,12 @@ function jobOf(kind: HostJobKind, ...answers: (SshError | { code: number; stderr
     args: {},
     mostOutput: 1024,
   })
-  return { start: () => job.start(async () => {}, { askedBefore: false }), calls: () => commands.length, commands }
+  return {
+    start: () => job.start(async () => {}, { askedBefore: false }),
+    clean: () => job.clean(),
+    calls: () => commands.length,
+    commands,
+  }
 }
 
 const BEGUN = { code: 0, stderr: '' }
@@ -115,4 +123,25 @@ test('a job whose program cannot be written is not started, and says why', async
   await expect(start()).rejects.toThrow(new StartFailed('is the disk full?'))
 
   expect(sent(commands)).toEqual([1, 2])
+})
+
+test.each(['lost', 'unanswered', 'unreachable'] as const)(
+  'the folder of a job is removed, also when the connection is gone at first (%s)',
+  async (reason) => {
+    step = 1_000
+    const { clean, calls } = jobAt(new SshError(reason, 'silence'), BEGUN)
+
+    await clean()
+
+    expect(calls()).toBe(2)
+  },
+)
+
+test('a host that stays away does not hold the end of a job for ever', async () => {
+  step = 10_000
+  const { clean, calls } = jobAt(new SshError('unreachable', 'personne'))
+
+  await clean()
+
+  expect(calls()).toBe(6)
 })

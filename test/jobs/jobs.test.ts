@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { findJob } from '../../db/jobs.ts'
+import { findJob, jobsWithFolder } from '../../db/jobs.ts'
 import { type Database, StorageError } from '../../db/libsql/database.ts'
 import { CLEAN } from '../../jobs/script.ts'
 import { NOW } from '../db/database.ts'
@@ -123,14 +123,15 @@ test('a job of a kind that no instance knows ends with job_kind_missing after a 
   expect(await ended(other)).toMatchObject({ status: 'success', error: null })
 })
 
-test('the folder of a job is removed after its end', async () => {
+test('the folder of a job is removed after its end, and nothing else is left to remove', async () => {
   const demo = await startDemo()
-  const { jobs, start, ended } = await jobService(demo)
+  const { jobs, db, start, ended } = await jobService(demo)
 
   const id = await start(jobs, 'lxc:101')
   const { folder } = await ended(id)
 
   await expect.poll(() => demo.commands.at(-1)?.join(' ')).toMatch(new RegExp(`rm -rf[\\s\\S]*${folder}$`))
+  await expect.poll(() => jobsWithFolder(db, { since: '', most: 10 })).toEqual([])
 })
 
 test('a job of version 0.1 is started, followed and cleaned by its id, the name of its folder', async () => {

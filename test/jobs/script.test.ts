@@ -309,6 +309,20 @@ test.concurrent('a job starts despite what others put where a job’s folder cou
   expect(await exists(link)).toBe(true)
 })
 
+test.concurrent('CLEAN removes the folders of several jobs, and no other', async ({ expect, onTestFinished }) => {
+  const jobs = [newJob(onTestFinished), newJob(onTestFinished), newJob(onTestFinished)]
+  for (const { id } of jobs) {
+    await startJob(id, 'true')
+    await follow(id).ended
+  }
+  const [first, second] = jobs.map(({ id }) => id)
+
+  const { code } = await run(script(CLEAN, 'ops-panel-job', first ?? '', 'absent', second ?? ''))
+
+  expect(code).toBe(0)
+  expect(await Promise.all(jobs.map(({ folder }) => exists(folder)))).toEqual([false, false, true])
+})
+
 test.concurrent('a job that version 0.1 started in /var/tmp itself is followed and cleaned if it belongs to the account', async ({
   expect,
   onTestFinished,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { endJob, findJob } from '../../../db/jobs.ts'
-import pruneOutput from '../../../functions/jobs/prune-output.task.ts'
+import pruneJobs from '../../../functions/jobs/prune-jobs.task.ts'
 import { testApp } from '../../app.ts'
 import { NOW } from '../../db/database.ts'
 import { recordJob, storeOutput } from '../../db/job.ts'
@@ -160,7 +160,7 @@ test('their output does not count among the kept outputs of upgrades', async () 
     await endJob(db, followed, { status: 'success', error: null, error_code: null, exit_code: 0 }, { now: NOW })
   }
 
-  await pruneOutput.run({ ...services, config: { ...services.config, keepJobs: 1 } })
+  await pruneJobs.run({ ...services, config: { ...services.config, keepJobs: 1 } })
 
   const kept = async (id: string) => (await findJob(db, id))?.output_from === 0
   expect(await Promise.all(['upgrade 1', 'upgrade 2', 'task 1', 'task 2'].map(kept))).toEqual([

@@ -43,6 +43,7 @@ test('a running job has its output so far, no end, and an unknown exit code', as
     ...unprotected('waiting'),
     phases: [],
     comparison: null,
+    application: null,
     output_size: 11,
   })
   expect(await audited(db)).toEqual([])
@@ -69,6 +70,7 @@ test.each([0, 100])('a job whose command exited with %i reports that code', asyn
     ...unprotected('done', exit_code === 0 ? 'upgraded' : 'failed'),
     phases: [],
     comparison: null,
+    application: null,
     output_size: 11,
   })
 })
@@ -90,6 +92,7 @@ test('the output of a failed job is exactly its error; the size is that of the c
     ...unprotected('done', 'failed'),
     phases: [],
     comparison: null,
+    application: null,
     output_size: 11,
   })
 })
@@ -125,6 +128,7 @@ test('?output=none omits only the output; any other value is refused by name', a
     ...unprotected('waiting'),
     phases: [],
     comparison: null,
+    application: null,
     output_size: 11,
   })
   const { details } = await refused(await read('?output=some'), 400, 'invalid_request')

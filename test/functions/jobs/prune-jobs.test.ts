@@ -1,8 +1,11 @@
-import { expect, test } from 'vitest'
-import { endJob, findJob } from '../../../db/jobs.ts'
+import { describe, expect, test } from 'vitest'
+import { endJob, findJob, type JobEnd, markLaunched } from '../../../db/jobs.ts'
 import { readOutput, removeOldOutput } from '../../../db/output.ts'
-import pruneOutput from '../../../functions/jobs/prune-output.task.ts'
-import { testApp } from '../../app.ts'
+import pruneJobs from '../../../functions/jobs/prune-jobs.task.ts'
+import { CLEAN } from '../../../jobs/script.ts'
+import { timestamp } from '../../../platform/clock.ts'
+import { SshError } from '../../../ssh/connection.ts'
+import { START, testApp } from '../../app.ts'
 import { recordJob, storeOutput } from '../../db/job.ts'
 import { rows } from '../answers.ts'
 
@@ -18,7 +21,7 @@ async function withJobs(count: number, keep = 50) {
   }
   for (let at = 0; at < count; at += 1) await add(`job ${at}`)
   const withOutput = async () => (await rows(app.db, 'SELECT DISTINCT job_id FROM job_output')).map((row) => row.job_id)
-  return { ...app, add, withOutput, forget: () => pruneOutput.run(app.services) }
+  return { ...app, add, withOutput, forget: () => pruneJobs.run(app.services) }
 }
 
 test('the newest jobs keep their output; older ones keep their record, which says that the output is gone', async () => {
@@ -71,7 +74,7 @@ test('a huge output is removed in pieces, and the rest stays readable', async ()
   }
 
   expect(left).toEqual([300, 172, 44, 0])
-  await pruneOutput.run(services)
+  await pruneJobs.run(services)
   expect(await readOutput(db, 'new', 0, 10)).toEqual([{ offset: 0, bytes: Buffer.from('new') }])
 })
 
@@ -112,4 +115,62 @@ test('of checks the newest thousand are kept, and those that determine the state
   const ids = (await rows(db, 'SELECT id FROM jobs ORDER BY rowid')).map(({ id }) => id)
   const kept = Array.from({ length: 1_000 }, (_, at) => `check ${at + 150}`)
   expect(ids).toEqual(['job 0', 'job 1', 'job 2', 'of the host', ...kept, 'job 3'])
+})
+
+describe('the folders of jobs on the host', () => {
+  const at = (daysAgo: number) => timestamp(new Date(START.getTime() - daysAgo * 86_400_000))
+  const end = { status: 'error', error: null, error_code: null, exit_code: 1 } as const
+
+  /** The app with a job that has ended, and whose folder nobody has removed. */
+  async function withFolder({ daysAgo = 0, launched = true, of = end as JobEnd } = {}) {
+    let away = false
+    const app = await testApp([], {
+      fake: {
+        exec() {
+          if (away) throw new SshError('unreachable', 'personne')
+          return {}
+        },
+      },
+    })
+    const job = await recordJob(app.db, 'job', { folder: 'folder-of-job' })
+    if (launched) await markLaunched(app.db, job)
+    await endJob(app.db, job, of, { now: at(daysAgo) })
+    const removed = () => app.ran.filter(({ command }) => command[2] === CLEAN).map(({ command }) => command.slice(4))
+    return { ...app, removed, prune: () => pruneJobs.run(app.services), goAway: (is: boolean) => (away = is) }
+  }
+
+  test('those that are left are removed once', async () => {
+    const { prune, removed } = await withFolder()
+
+    await prune()
+    await prune()
+
+    expect(removed()).toEqual([['folder-of-job']])
+  })
+
+  test('while the host is away, they are removed later', async () => {
+    const { prune, removed, goAway, lines } = await withFolder()
+    goAway(true)
+
+    await prune()
+
+    expect(lines().join('')).toContain('folders of ended jobs not removed')
+    goAway(false)
+    await prune()
+    expect(removed()).toHaveLength(2)
+    await prune()
+    expect(removed()).toHaveLength(2)
+  })
+
+  test.each([
+    ['of a job that the host never had', { launched: false }],
+    ['of a job whose output could not be read to its end', { of: { ...end, exit_code: null } }],
+    ['of a job that ended more than a week ago', { daysAgo: 8 }],
+  ])('the folder %s stays', async (_, job) => {
+    const { prune, removed } = await withFolder(job)
+
+    await prune()
+
+    expect(removed()).toEqual([])
+  })
 })
