@@ -9,7 +9,9 @@ export type Application = {
   source: {
     address: string /** Of what was fetched last; null before the first time. */
     digest: ApplicationDigest | null /** Whether an administrator has agreed to this digest. */
-    agreed: boolean
+    agreed: boolean /** The name of the account that has agreed to it; null where nobody has. */
+    agreed_by: string | null
+    agreed_at: string | null
   } | null /** Whether the panel can start an update of it. */
   updatable: boolean
 }
@@ -182,6 +184,7 @@ export interface Operations {
         | 'schedule_pause_all'
         | 'application_agree'
         | 'application_start'
+        | 'application_withdraw'
         | 'terminal_open'
         | 'terminal_close'
         | 'module_installed'
@@ -1436,6 +1439,20 @@ export interface Operations {
     answer: { applications: Array<Application> }
     code: 'check_missing' | 'invalid_request' | 'rate_limited' | 'target_invalid' | 'unauthenticated' | AnyCode
   }
+  /** Withdraw an agreement to what an update of an application would run */
+  'DELETE /api/updates/applications/agreement': {
+    body: { target: Target; id: ApplicationId; digest: ApplicationDigest }
+    answer: { message: string }
+    code:
+      | 'body_too_large'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'target_invalid'
+      | 'unauthenticated'
+      | AnyCode
+  }
   /** Agree to what an update of an application would run */
   'PUT /api/updates/applications/agreement': {
     body: { target: Target; id: ApplicationId; digest: ApplicationDigest }
@@ -1998,7 +2015,8 @@ export interface Operations {
         before: string | null
         after: string | null
         state: 'same' | 'worse' | 'better' | 'new' | 'unsteady'
-      }> | null
+      }> | null /** The application that the job updates, and the digest that it runs; null for other jobs. */
+      application: { id: string; name: string; digest: string } | null
       kind?:
         | 'upgrade'
         | 'check'

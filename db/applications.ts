@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { onlyIf } from './audit.ts'
 import type { Database, Statement } from './libsql/database.ts'
-import { storedText } from './libsql/text.ts'
+import { StoredText, storedText } from './libsql/text.ts'
 
 const Row = z.object({
   target: z.string(),
@@ -18,16 +18,21 @@ const Row = z.object({
 /** The code that the update of one application would run; `files` and `refused` are JSON. */
 export type SourceRow = z.infer<typeof Row>
 
-const Agreed = Row.extend({ agreed: z.number().transform(Boolean) })
-/** The same, and whether somebody has agreed to it. */
+const Agreed = Row.extend({ agreed_by: StoredText.nullable(), agreed_at: z.string().nullable() }).transform((row) => ({
+  ...row,
+  agreed: row.agreed_at !== null,
+}))
+/** The same, and whether somebody has agreed to it, who and when. */
 export type AgreedSource = z.infer<typeof Agreed>
+
+const Agreement = z.object({ address: z.string(), agreed_by: StoredText, agreed_at: z.string() })
 
 /** Reads what was fetched for the applications of a target, in no order. */
 export function readSources(db: Database, target: string): Promise<AgreedSource[]> {
   return db.query(
     Agreed,
-    `SELECT s.*, EXISTS (SELECT 1 FROM application_agreements WHERE digest = s.digest) AS agreed
-     FROM application_sources s WHERE s.target = ?`,
+    `SELECT s.*, a.agreed_by, a.agreed_at
+     FROM application_sources s LEFT JOIN application_agreements a ON a.digest = s.digest WHERE s.target = ?`,
     [target],
   )
 }
@@ -72,4 +77,32 @@ export async function saveAgreement(
   ])
   const stored = await readSources(db, target)
   return stored.some((each) => each.application === application && each.digest === digest && each.agreed)
+}
+
+/** Whether there is an agreement to a digest. */
+export async function isAgreed(db: Database, digest: string): Promise<boolean> {
+  return (await agreementTo(db, digest)) !== undefined
+}
+
+/** Removes the agreement to a digest, with the audit entry that is made of it; without one, nothing changes. */
+export async function removeAgreement(
+  db: Database,
+  digest: string,
+  entryOf: (agreement: z.infer<typeof Agreement>) => Statement,
+): Promise<void> {
+  const agreement = await agreementTo(db, digest)
+  if (!agreement) return
+  // Another request may have removed it, or have agreed again.
+  const same = 'FROM application_agreements WHERE digest = ? AND agreed_at = ?'
+  const args = [digest, agreement.agreed_at]
+  await db.batch([
+    onlyIf(entryOf(agreement), { sql: `SELECT count(*) ${same}`, args }),
+    { sql: `DELETE ${same}`, args },
+  ])
+}
+
+async function agreementTo(db: Database, digest: string) {
+  const sql = 'SELECT address, agreed_by, agreed_at FROM application_agreements WHERE digest = ?'
+  const [agreement] = await db.query(Agreement, sql, [digest])
+  return agreement
 }

@@ -1,16 +1,18 @@
 import { INSPECTION } from '../functions/checks/check-script.ts'
+import { quote } from '../ssh/ssh.ts'
 import { STORAGE } from '../functions/protection/storage-script.ts'
 import { fail, type Program } from './process.ts'
 import { type Heard, type Shell, wordsOf } from './sh.ts'
 
 /** Imitates `CHECK`, which inspects the host and its running containers, so many at a time. */
 export function createCheck({ heard }: Shell): Program {
-  return async ([mark = '', text = '', sudo = '', scope = '', only = '', lanes = ''], process) => {
+  return async ([mark = '', sudo = '', scope = '', only = '', lanes = ''], process) => {
     const block = (name: string, { code, text: said }: Heard) => {
       const lines = said.replace(/\n$/, '').replace(/^/gm, ' ')
       return process.stdout(`${mark} ${name} ${code}\n${said === '' ? '' : `${lines}\n`}\n${mark} end ${name}\n`)
     }
-    if (text !== INSPECTION) return fail(process, 'sh: 1: look: not found\n', 127)
+    const text = INSPECTION
+    if (!process.program?.text.includes(quote([text]))) return fail(process, 'sh: 1: look: not found\n', 127)
 
     const take = createLanes(Number(lanes))
     const look = ['sh', '-c', text, 'ops-panel-look']

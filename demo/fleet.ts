@@ -1,4 +1,5 @@
 import { VERSION } from '../platform/program.ts'
+import { OF_RUNNER, OF_VAULTWARDEN, withScript } from './applications.ts'
 import {
   BASE,
   CONTAINERD,
@@ -103,6 +104,7 @@ export function fleetHost(): Partial<Place> {
  * Twenty-one containers of a host in use, numbered from 101. Some of them have each obstacle that a check can find; the
  * others are well. A plan of 110 is soon out of date, and 106 has an upgrade that removes packages. The upgrades of 107,
  * 112 and 115 break what runs there, and a service of 119 is slow to come back. Snapshots of 103, 108 and 117 are impossible.
+ * 112 and 119 have stacks of Docker Compose, 114 and 116 community scripts, of which the second asks a question.
  * The panel is said to run in 118. unattended-upgrades is on in 111. 114 does not start with the host.
  */
 export function fleet(): Place[] {
@@ -157,10 +159,15 @@ export function fleet(): Place[] {
     container('112', 'vaultwarden', {
       upgradable: [...DOCKER, WITH_PYTHON],
       vitals: docker('caddy', 'vaultwarden'),
+      applications: OF_VAULTWARDEN,
       breaks: withoutContainers('caddy', 'vaultwarden'),
     }),
     container('113', 'unifi-controller', { os: BUSTER, upgradable: [WAITING] }),
-    container('114', 'paperless-ngx', { expired: 'http://packages.example/paperless', onboot: false }),
+    container('114', 'paperless-ngx', {
+      expired: 'http://packages.example/paperless',
+      onboot: false,
+      applications: withScript('paperless-ngx', 'Paperless-ngx', ['2.18.4', '2.19.0']),
+    }),
     container('115', 'immich', {
       upgradable: [...DOCKER, ...POSTGRES],
       unfinished: ['docker-ce', 'containerd.io'],
@@ -168,7 +175,16 @@ export function fleet(): Place[] {
       vitals: docker('immich-postgres', 'immich-redis', 'immich-server'),
       breaks: withoutContainers('immich-postgres', 'immich-redis', 'immich-server'),
     }),
-    container('116', 'adguard', { os: ALPINE, upgradable: MUSL }),
+    container('116', 'adguard', {
+      os: ALPINE,
+      upgradable: MUSL,
+      applications: withScript(
+        'adguard',
+        'AdGuard Home',
+        ['0.107.64', '0.107.67'],
+        'Choose an action: 1 update, 2 keep',
+      ),
+    }),
     container('117', 'wireguard', {
       services: [
         loaded('ssh', 'libcrypto.so.3', 'libssl3'),
@@ -181,6 +197,7 @@ export function fleet(): Place[] {
     container('118', 'reverse-proxy', { upgradable: [PANEL], hasPanel: true, vitals: WEB }),
     container('119', 'gitea-runner-01', {
       upgradable: [...GIT, TZDATA],
+      applications: OF_RUNNER,
       vitals: [unit('act_runner.service')],
       breaks: [{ kind: 'unit', name: 'act_runner.service', looks: 2 }],
     }),

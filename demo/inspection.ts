@@ -1,4 +1,5 @@
 import { ownPlace } from '../platform/program.ts'
+import { applicationSections } from './application.ts'
 import { listed } from './apt.ts'
 import { unmetLines } from './apt-output.ts'
 import { managedSections } from './managed.ts'
@@ -92,7 +93,8 @@ function packageSections(place: Place): [string, string[]][] {
 }
 
 /** The sections about the system; `reboot` only where a package asks for a restart, services only for root. */
-function systemSections({ place, user }: Process): [string, string[]][] {
+function systemSections(process: Process): [string, string[]][] {
+  const { place, user } = process
   const { reboot, services = [], upgraders = [] } = place
   const sections: [string, string[]][] = [['disk', diskLines(place)]]
   if (reboot) sections.push(['reboot', [...reboot].sort()])
@@ -102,6 +104,7 @@ function systemSections({ place, user }: Process): [string, string[]][] {
     .map(({ kind = 'service', name, file, from }) => `${kind} ${name} ${mainPid(place, name)} ${from} ${file}`)
     .sort()
   sections.push(['services', user.uid === 0 ? [...outdated, 'whole'] : []])
+  sections.push(...applicationSections(process))
   return sections
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { DIFFERS_END, DIFFERS_MARK, RUN_CODES } from '../functions/managers/managed-scripts.ts'
+import { DIFFERS_END, DIFFERS_MARK, RUN_CODES } from '../functions/managers/agreement.ts'
 import { printInstead } from './apt.ts'
 import { diskLines } from './disk.ts'
 import type { Offered, Upgradable } from './packages.ts'

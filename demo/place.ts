@@ -1,3 +1,4 @@
+import type { Applications } from './applications.ts'
 import {
   BASE,
   CURL,
@@ -78,6 +79,7 @@ type OnDisk =
   | 'services'
   | 'damage'
   | 'upgraders'
+  | 'applications'
 export type State = { [key in OnDisk]: Place[key] | undefined }
 
 /** A service, or the sessions of a user, with a file that it has loaded, and the package that the file is from. */
@@ -143,6 +145,8 @@ export interface Place {
   onboot?: boolean
   /** The other tools that upgrade it, as `UPGRADERS` tells them: `unattended`, or `cron <tool> <line> <file>`. */
   upgraders?: string[]
+  /** Its applications beside the packages. */
+  applications?: Applications
   /** Packages that ask for a restart of the host. */
   reboot?: string[]
   /** Whether the panel of the demo is said to run there. */

@@ -1,4 +1,4 @@
-import { DIFFERS_END, DIFFERS_MARK, PLAN_DIFFERS } from '../functions/plans/bound-script.ts'
+import { DIFFERS_END, DIFFERS_MARK, RUN_CODES } from '../functions/managers/agreement.ts'
 import { printInstead } from './apt.ts'
 import { diskLines } from './disk.ts'
 import { unfinishedLines } from './inspection.ts'
@@ -74,7 +74,7 @@ export function createPlans({ exitOf }: Shell): { plan: Program; compare: Progra
     }
     const lines = found ? actionLines(found).map((line) => ` ${line}\n`) : []
     await stdout(`${DIFFERS_MARK}\n${lines.join('')}${DIFFERS_END}\n`)
-    return PLAN_DIFFERS
+    return RUN_CODES.differs
   }
 
   return { plan, compare, planned }

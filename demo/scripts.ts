@@ -13,6 +13,8 @@ import { HEALTH } from '../functions/protection/health-script.ts'
 import { STATE } from '../functions/protection/step-scripts.ts'
 import { STORAGE } from '../functions/protection/storage-script.ts'
 import { LOOK, REBOOT } from '../functions/restarts/reboot-script.ts'
+import { STACK_LOOK } from '../functions/applications/compose-report.ts'
+import { RUN_COMPOSE } from '../functions/applications/compose-run.ts'
 import { FETCH } from '../functions/applications/fetch-script.ts'
 import { RUN_SCRIPT } from '../functions/applications/run-script.ts'
 import { RESTART } from '../functions/restarts/restart-script.ts'
@@ -22,7 +24,7 @@ import { JOBS_FOLDER } from '../jobs/folder-script.ts'
 import { PUT } from '../jobs/program.ts'
 import { RUN } from '../jobs/runner.ts'
 import { ANSWER, CANCEL, CLEAN, FOLLOW, NOTING, OUTPUT_MARK, START } from '../jobs/script.ts'
-import { fetchCode, runApplication } from './application.ts'
+import { fetchCode, lookAtStack, runApplication, runStack } from './application.ts'
 import type { User } from './account.ts'
 import { createInspection, KERNEL } from './inspection.ts'
 import { Job } from './jobs.ts'
@@ -220,6 +222,8 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     [CHANGELOG, changelog],
     [FETCH, fetchCode],
     [RUN_SCRIPT, runApplication],
+    [STACK_LOOK, lookAtStack],
+    [RUN_COMPOSE, runStack],
     [INSPECTION, createInspection(sh)],
     [CHECK, createCheck(sh)],
     [STORAGE, storageLines],

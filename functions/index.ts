@@ -4,6 +4,7 @@ import type { AnyFunction } from '../runtime/function.ts'
 import type { AnySocket } from '../runtime/socket.ts'
 import type { Task } from '../runtime/task.ts'
 import { applicationJob } from './applications/application-job.ts'
+import withdrawAgreement from './applications/agreement.delete.ts'
 import agreeToApplication from './applications/agreement.put.ts'
 import applications from './applications/applications.get.ts'
 import runApplication from './applications/run.post.ts'
@@ -203,6 +204,7 @@ export const functions: readonly AnyFunction[] = [
   publicSettings, // GET   /api/settings/public
   savePublicSettings, // PUT /api/settings/public
   applications, //  GET    /api/updates/applications
+  withdrawAgreement, // DELETE /api/updates/applications/agreement
   agreeToApplication, // PUT /api/updates/applications/agreement
   runApplication, // POST  /api/updates/applications/run
   applicationSource, // POST /api/updates/applications/source

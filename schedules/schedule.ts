@@ -53,10 +53,14 @@ export const StopReason = z.enum([
 ])
 export type StopReason = z.infer<typeof StopReason>
 
+/** Why a run that is `done` is not whole: it has left targets out that cannot do what its schedule says. */
+export const LEFT_OUT = 'left_out'
+
 /**
  * A target of a wave in a run. `outcome` is null while it is not known: an `Outcome` of an upgrade, `checked` or
- * `check_failed` of a check, `impossible` where no plan could be made, `skipped` for a stopped container or a tag that nobody
- * has, `not_started` where the window closed, somebody cancelled, or the run stopped before. `reason` is a French sentence.
+ * `check_failed` of a check, `impossible` where no plan could be made, `left_out` where the package manager cannot tell security
+ * updates and the schedule wants those alone, `skipped` for a stopped container or a tag that nobody has, `not_started` where the
+ * window closed, somebody cancelled, or the run stopped before. `reason` is a French sentence.
  */
 export const WaveJob = z.object({
   target: z.string(),

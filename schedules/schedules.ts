@@ -4,6 +4,7 @@
  */
 export { countTimes, CronPattern, cronProblem, nextTimes, type Timetable, timetable } from './cron.ts'
 export {
+  LEFT_OUT,
   MissedReason,
   PausedBy,
   pingSecret,

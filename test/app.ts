@@ -39,7 +39,7 @@ export interface FakeHost {
   signIn?(username: string, password: string): FakeAccount | undefined
   /** The answer to the service account; null without such an account. */
   inspect?(username: string): FakeAccount
-  exec?(command: Command): Partial<Output>
+  exec?(command: Command): Partial<Output> | Promise<Partial<Output>>
   elevation?: Elevation
 }
 
@@ -190,7 +190,10 @@ export async function testApp(
 const ordinary = (username: string) => ({ uid: 1000, groups: [username] })
 
 function fakeHost(fake: FakeHost, ran: Ran[], signIns: string[]): Host {
-  const output = (command: Command): Output => ({ code: 0, stdout: '', stderr: '', ...fake.exec?.(command) })
+  const output = async (command: Command): Promise<Output> => {
+    const own = fake.exec?.(command)
+    return { code: 0, stdout: '', stderr: '', ...(own instanceof Promise ? await own : own) }
+  }
   return {
     async signIn(username, password) {
       signIns.push(username)
@@ -215,7 +218,7 @@ function fakeHost(fake: FakeHost, ran: Ran[], signIns: string[]): Host {
     },
     async stream(command, { rights = 'none' } = {}) {
       ran.push({ command, rights })
-      const { code, stdout, stderr } = output(command)
+      const { code, stdout, stderr } = await output(command)
       return {
         read: async (take) => take(Buffer.from(stdout)),
         end: Promise.resolve({ code, stderr }),

@@ -29,6 +29,8 @@ for suite in "$@"; do
     docker)
       need /usr/sbin/dockerd docker.io
       need docker-compose docker-compose
+      # The images of the tests contain it.
+      need busybox busybox
       ;;
     package)
       # lintian and dpkg-dev look at the package, man-db at its page; the proxies stand in front of the executable.
@@ -43,16 +45,46 @@ if [[ " $* " == *' docker '* ]] && ! command -v docker >/dev/null; then
   # From Debian 13 on it is a package of its own.
   missing+=("$(grep -qs '^VERSION_ID="1[12]"' /etc/os-release && echo docker.io || echo docker-cli)")
 fi
-[ ${#missing[@]} -gt 0 ] || exit 0
-mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)
+# Docker Compose 2, which Debian 12 lacks: that of Debian 13, beside the older one, for the tests of stacks (docker/stack-place.ts).
+COMPOSE_VERSION=2.26.1-4
+declare -A COMPOSE_SHA256=(
+  [amd64]=47681197cb2b1ab88206b42a1a92fc75f50d9530a6322d03494a473eed0408ea
+  [arm64]=bbafaa666f3e7fa00ad36f2a8bab889f1c791ca8743d674e7267a3d07203869c
+)
+COMPOSE=/var/cache/ops-panel-tests/docker-compose-$COMPOSE_VERSION
+compose=
+[[ " $* " != *' docker '* || -x $COMPOSE ]] || compose=yes
+[ ${#missing[@]} -gt 0 ] || [ -n "$compose" ] || exit 0
+mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sed '/^$/d' | sort -u)
 
 if [ "$(id -u)" != 0 ] || ! grep -qs '^ID=debian' /etc/os-release; then
-  echo "these packages of Debian are missing: ${missing[*]}" >&2
+  echo "these packages of Debian are missing: ${missing[*]}${compose:+ docker-compose=$COMPOSE_VERSION}" >&2
   exit 1
 fi
 # Several suites may start at once.
 exec 9>/var/lock/ops-panel-packages
 flock 9
+
+# fetch_compose FOLDER: without installing it. apt checks the archive's signature, with settings and lists of its own in FOLDER.
+fetch_compose() (
+  . "$(dirname "$(readlink -f "$0")")/host/rig/mirror"
+  cd "$1" && mkdir -p lists/partial cache/archives/partial &&
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror:-http://deb.debian.org/debian} trixie main" >sources.list &&
+    echo "Dir { Etc { sourcelist \"$1/sources.list\"; sourceparts \"/dev/null\"; } State::Lists \"$1/lists\"; Cache \"$1/cache\"; }
+      Acquire::http::Proxy \"$proxy\"; APT::Sandbox::User \"root\";" >apt.conf && export APT_CONFIG=$1/apt.conf &&
+    apt-get -q update && apt-get -q download "docker-compose=$COMPOSE_VERSION" &&
+    echo "${COMPOSE_SHA256[$(dpkg --print-architecture)]-}  $(echo docker-compose_*.deb)" | sha256sum --check --strict &&
+    dpkg-deb --fsys-tarfile docker-compose_*.deb | tar -xO ./usr/libexec/docker/cli-plugins/docker-compose >program &&
+    install -D -m755 program "$COMPOSE.new" && mv "$COMPOSE.new" "$COMPOSE"
+)
+if [ -n "$compose" ] && [ ! -x "$COMPOSE" ]; then
+  echo "fetching docker-compose $COMPOSE_VERSION" >&2
+  folder=$(mktemp -d) fetched=yes
+  fetch_compose "$folder" >/dev/null || fetched=
+  rm -rf "$folder"
+  [ -n "$fetched" ] || { echo "could not be fetched: docker-compose $COMPOSE_VERSION" >&2 && exit 1; }
+fi
+[ ${#missing[@]} -gt 0 ] || exit 0
 echo "installing ${missing[*]}" >&2
 # Services that come with them would start on this machine.
 policy=/usr/sbin/policy-rc.d

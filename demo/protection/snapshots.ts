@@ -3,8 +3,8 @@ import { settingsOf, thinVolumes } from './storage.ts'
 
 /** Returns what is on the disks of a container now. */
 export function stateOf(place: Place): State {
-  const { upgradable, unfinished, broken, held, newer, disk, cached, services, damage, upgraders } = place
-  return { upgradable, unfinished, broken, held, newer, disk, cached, services, damage, upgraders }
+  const { upgradable, unfinished, broken, held, newer, disk, cached, services, damage, upgraders, applications } = place
+  return { upgradable, unfinished, broken, held, newer, disk, cached, services, damage, upgraders, applications }
 }
 
 /** Takes a snapshot of a container as it is now. */

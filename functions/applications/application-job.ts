@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isAgreed } from '../../db/applications.ts'
 import { noteOutcome, noteWarnings } from '../../db/jobs.ts'
 import { readOutput } from '../../db/output.ts'
 import { readStorage } from '../../db/snapshots.ts'
@@ -26,7 +27,7 @@ import { queueOf, UPDATE_EVENT } from '../updates/upgrade.ts'
 import { ApplicationId, Digest } from './application.ts'
 import { ADDRESS } from './community-look.ts'
 import { composeCommand } from './compose-run.ts'
-import { ASKS, NOT_BEGUN, REFUSES_CODE, RUN_SCRIPT, SOURCE_CHANGED, VERSION_LINE } from './run-script.ts'
+import { ASKS, NOT_AGREED, NOT_BEGUN, REFUSES_CODE, RUN_SCRIPT, SOURCE_CHANGED, VERSION_LINE } from './run-script.ts'
 import { MOST_REFUSED } from './source.ts'
 import { MOST_FILES } from './fetch-script.ts'
 
@@ -63,6 +64,9 @@ export const applicationJob = defineJob<Args, HypervisorSettings>({
     const elevation = await elevationOf(host)
     // The host helper runs nothing that the account brings.
     if (elevation === 'helper') throw fail('host_helper_lacks', { values: { what: 'mettre à jour une application' } })
+    // An agreement may have been withdrawn while the job waited. A job that was taken over may be at work already: a command
+    // that only ends leaves it there, where an error would record an end that it does not have.
+    if (!(await isAgreed(db, args.digest))) return WITHDRAWN
     const command = runCommand(args, id, elevation)
     const { protection } = args
     if (protection.before === 'none') return command
@@ -97,6 +101,11 @@ export const applicationJob = defineJob<Args, HypervisorSettings>({
 
   result: resultOf,
 })
+
+const WITHDRAWN = script(
+  `echo 'ops-panel: nobody agrees to this any more. Nothing was run.'; exit ${NOT_AGREED}`,
+  'ops-panel',
+)
 
 /** HTTP probes have 10 s each, at once. */
 const PROBES_MS = 15_000
@@ -133,6 +142,7 @@ const ERRORS: Record<number, ErrorCode> = {
   [ASKS]: 'application_asks',
   [REFUSES_CODE]: 'application_refused',
   [NOT_BEGUN]: 'application_not_begun',
+  [NOT_AGREED]: 'not_agreed',
 }
 
 async function resultOf(args: Args, ended: EndedJob): Promise<JobResult> {

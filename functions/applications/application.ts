@@ -49,6 +49,11 @@ export const Application = FoundApplication.extend({
       address: z.string(),
       digest: Digest.nullable().meta({ description: 'Of what was fetched last; null before the first time.' }),
       agreed: z.boolean().meta({ description: 'Whether an administrator has agreed to this digest.' }),
+      agreed_by: z
+        .string()
+        .nullable()
+        .meta({ description: 'The name of the account that has agreed to it; null where nobody has.' }),
+      agreed_at: z.string().nullable(),
     })
     .nullable(),
   updatable: z.boolean().meta({ description: 'Whether the panel can start an update of it.' }),

@@ -4,17 +4,17 @@
  */
 import { type Finding, findingOf } from '../findings/finding.ts'
 import { FoundApplication, MOST_APPLICATIONS } from './application.ts'
-import { ASKED } from './asked.ts'
 import { COMMUNITY_LOOK, communityScript } from './community-look.ts'
 import { COMPOSE } from './compose.ts'
 import { composeReport } from './compose-report.ts'
-import { type LookProblem, problemSentence } from './look-problems.ts'
+import { ASKED, type LookProblem, problemSentence } from './look-problems.ts'
 import { PEOPLE, peopleReport } from './people.ts'
 
 /** Seconds after the beginning of an inspection in which its looks at applications have to end. */
 const UNTIL = 105
-/** Seconds of one look. */
+/** Seconds of one look, and of that for the community script, which reads two files. */
 const LONGEST = 45
+const LONGEST_OF_SCRIPT = 10
 /** Seconds without which a look does not begin. */
 const LEAST = 5
 
@@ -25,30 +25,35 @@ const LEAST = 5
  * `HELPER_VERSION`.
  */
 export const APPLICATIONS = `${ASKED}${COMPOSE}${PEOPLE}${COMMUNITY_LOOK}
-# look_within NAME FUNCTION: a section with what the function prints, ended in time
+# look_within SECONDS NAME FUNCTION: a section with what the function prints, ended in time
 look_within() {
   rest=$((${UNTIL} - $(date +%s) + begun))
-  [ "$rest" -le ${LONGEST} ] || rest=${LONGEST}
-  if [ "$rest" -lt ${LEAST} ]; then
+  [ "$rest" -le "$1" ] || rest=$1
+  shift
+  # In a folder of its own: another account could make a file with the name of the second one.
+  if [ "$rest" -lt ${LEAST} ] || ! looked=$(mktemp -d /tmp/ops-panel-look-XXXXXXXX); then
     : | section "$1"
     return
   fi
-  looked=$(mktemp /tmp/ops-panel-look-XXXXXXXX) || return 0
   last=$(($(date +%s) + rest))
   {
-    "$2" >"$looked" 2>/dev/null
-    : >"$looked.end"
+    "$2" >"$looked/told" 2>/dev/null
+    : >"$looked/end"
   } </dev/null >/dev/null 2>&1 &
   looker=$!
-  while [ ! -e "$looked.end" ] && [ "$(date +%s)" -lt "$last" ]; do sleep 0.1 2>/dev/null || sleep 1; done
+  while [ ! -e "$looked/end" ] && [ "$(date +%s)" -lt "$last" ]; do sleep 0.1 2>/dev/null || sleep 1; done
   # What it has begun ends by itself.
-  [ -e "$looked.end" ] || kill -s TERM "$looker" 2>/dev/null
-  head -c 1000000 "$looked" | section "$1"
-  rm -f "$looked" "$looked.end"
+  [ -e "$looked/end" ] || kill -s TERM "$looker" 2>/dev/null
+  head -c 1000000 "$looked/told" | section "$1"
+  rm -rf "$looked"
 }
-community_script 2>/dev/null </dev/null | section community
-look_within people people_look
-look_within compose compose_look
+community_look() {
+  community_script
+  echo 'code|0'
+}
+look_within ${LONGEST_OF_SCRIPT} community community_look
+look_within ${LONGEST} people people_look
+look_within ${LONGEST} compose compose_look
 `
 
 /** The applications of a target, and what its looks could not tell. */
@@ -70,7 +75,9 @@ export function reportedApplications(
   place: 'host' | 'container',
 ): ReportedApplications {
   const section = (name: string) => (sections.get(name) ?? []).filter((line) => line !== '')
-  const scripts = place === 'host' ? [] : section('community').flatMap((line) => communityScript(line) ?? [])
+  const community = place === 'host' ? [] : section('community')
+  const scripts = community.flatMap((line) => communityScript(line) ?? [])
+  const isWhole = place === 'host' || !sections.has('community') || community.at(-1) === 'code|0'
   const compose = sections.has('compose') ? composeReport(section('compose')) : NOTHING
   const people = sections.has('people') ? peopleReport(section('people')) : NOTHING
   const stacks = (compose?.applications ?? []).map((each) => (place === 'host' ? { ...each, updatable: false } : each))
@@ -78,7 +85,8 @@ export function reportedApplications(
   const applications = [...scripts.slice(0, 1), ...stacks, ...(people?.applications ?? [])]
     .filter((each) => FoundApplication.safeParse(each).success)
     .slice(0, MOST_APPLICATIONS)
-  const problems = [
+  const problems: LookProblem[] = [
+    ...(isWhole ? [] : [{ ...CUT_OFF, kind: 'community_script' as const }]),
     ...(compose?.problems ?? [CUT_OFF]),
     ...(people?.problems ?? [{ ...CUT_OFF, kind: 'flatpak' as const }]),
   ]

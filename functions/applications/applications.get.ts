@@ -29,6 +29,8 @@ export default defineFunction({
             address: 'https://raw.githubusercontent.com/community-scripts/ProxmoxVE/main/ct/vaultwarden.sh',
             digest: null,
             agreed: false,
+            agreed_by: null,
+            agreed_at: null,
           },
           updatable: true,
         },

@@ -18,6 +18,10 @@ const MOST_LINES = 20_000
 const LONGEST_LINE = 2_000
 /** Addresses and patterns of one script. */
 const MOST = 200
+/** Downloads of one script and of one line, and words of one download: a container may give any text. */
+const MOST_DOWNLOADS = 3_000
+const MOST_OF_LINE = 20
+const MOST_WORDS = 60
 
 /** Names of variables and their values, as far as the text tells them. */
 export type Variables = Map<string, string | null>
@@ -27,9 +31,10 @@ const ASSIGNMENT =
 /** A command that runs the output of the download behind it. */
 const BEFORE =
   /(?:(?:^|[\s;&|({])(?:source|\.)\s+<\(|(?:ba|da|a|z|k)?sh\s+(?:-\S+\s+)*<\(|(?:ba|da|a|z|k)?sh\s+(?:-\S+\s+)*-\w*c\s+["']?\$\(|eval\s+["']?\$\(|<<<\s*["']?\$\()\s*(?:\$STD\s+)?$/
-/** A command that runs the output of the download before it. */
+/** A command that runs the output of the download before it. The community scripts write `$STD` before most commands. */
 const AFTER =
-  /^\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+(?:\w+=\S*\s+)*)?(?:\/\S*\/)?(?:(?:ba|da|a|z|k)?sh|python3?|perl|php|node|ruby)(?=\s|[;)&|]|$)/
+  /^\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+)?(?:\w+=\S*\s+)*(?:\$\{?\w+\}?\s+)?(?:\/\S*\/)?(?:(?:ba|da|a|z|k)?sh|python3?|perl|php|node|ruby)(?=\s|[;)&|]|$)/
+const DOWNLOAD = /(?<![\w./-])(?:curl|wget)(?:_\w+)?(?=\s)/g
 /** Files that are code whatever is done with them. */
 const CODE_FILE = /\.(?:sh|func|bash)$/
 
@@ -37,18 +42,20 @@ const CODE_FILE = /\.(?:sh|func|bash)$/
 export function codeIn(text: string, known: Variables = new Map()): LoadedCode {
   const addresses = new Set<string>()
   const patterns = new Set<string>()
+  let left = MOST_DOWNLOADS
   const lines = text.replaceAll('\\\n', ' ').split('\n', MOST_LINES)
   for (const full of lines) {
     const line = full.slice(0, LONGEST_LINE)
     if (/^\s*#/.test(line)) continue
     assign(line, known)
-    for (const download of line.matchAll(/(?<![\w./-])(?:curl|wget)(?=\s)/g)) {
+    for (const download of [...line.matchAll(DOWNLOAD)].slice(0, Math.min(MOST_OF_LINE, left))) {
+      left -= 1
       const words = line.slice(download.index)
-      const { address, rest } = addressIn(words)
+      const { address, rest, isNamed } = addressIn(words)
       if (address === undefined) continue
       const { value, isWhole } = expanded(address, known)
       const isRun = BEFORE.test(line.slice(0, download.index)) || rest.some((each) => AFTER.test(each))
-      if (!isRun && !CODE_FILE.test(value)) continue
+      if (!isRun && !isNamed && !CODE_FILE.test(value)) continue
       if (isWhole && value.length <= LONGEST_ADDRESS && ADDRESS.test(value)) addresses.add(value)
       else {
         const pattern = value.replace(/[^A-Za-z0-9._~%+@,:/=&#-]+/g, '*').slice(0, LONGEST_ADDRESS)
@@ -76,27 +83,32 @@ const TAKES_WORD =
   /^(?:-[A-Za-z#0-9]*[AbcCdDeEFHKmoPrTuUwxXyYzO]|--(?:output|header|data\S*|proxy|user|user-agent|referer|retry\S*|connect-timeout|max-time|request|write-out|cookie\S*|form|output-document|timeout|tries|directory-prefix))$/
 
 /**
- * The address of a download, as the script writes it, and what follows each `|` after it within the same command.
- * `-O` takes a word of wget alone.
+ * The address of a download, as the script writes it, what follows each `|` after it within the same command, and whether
+ * it goes into a file that is named as code. `-O` takes a word of wget alone.
  */
-function addressIn(text: string): { address: string | undefined; rest: string[] } {
+function addressIn(text: string): { address: string | undefined; rest: string[]; isNamed: boolean } {
   const isCurl = text.startsWith('curl')
   let address: string | undefined
   let at = 0
-  const word = /\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|((?:\$\{[^}]*\}|\$\([^)]*\)|[^\s"'|;&)<>])+)|([|;&)<>]))/y
+  // A word may have several parts, such as `"${URL}"/file`.
+  const word = /\s*(?:((?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\{[^}]*\}|\$\([^)]*\)|[^\s"'|;&)<>])+)|([|;&)<>]))/y
   let skips = false
-  for (;;) {
+  let isNamed = false
+  for (let words = 0; words < MOST_WORDS; words += 1) {
     word.lastIndex = at
-    const [whole, double, single, bare, end] = word.exec(text) ?? []
+    const [whole, written, end] = word.exec(text) ?? []
     if (whole === undefined || end !== undefined) break
     at = word.lastIndex
-    const value = double ?? single ?? bare ?? ''
-    if (skips) skips = false
-    else if (bare?.startsWith('-')) skips = TAKES_WORD.test(bare) && !(isCurl && /^-\w*O$/.test(bare))
+    const value = (written ?? '').replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'/g, '$1$2')
+    if (skips) {
+      skips = false
+      isNamed ||= CODE_FILE.test(value)
+    } else if (value.startsWith('-')) skips = TAKES_WORD.test(value) && !(isCurl && /^-\w*O$/.test(value))
     else if (address === undefined && /^(?:https?:\/\/|\$\{?[A-Za-z_])/.test(value)) address = value
   }
-  const rest = text.slice(at).split('|').slice(1)
-  return { address, rest: rest.slice(0, 3) }
+  const left = text.slice(at)
+  isNamed ||= /(?:^|[\s\d])>{1,2}\s*["']?[^\s"']*\.(?:sh|func|bash)(?=["'\s]|$)/.test(left.split(/[;|]|&&/, 1)[0] ?? '')
+  return { address, rest: left.split('|').slice(1, 4), isNamed }
 }
 
 /** Puts the known variables into a word; `*` stands for what is not known. */

@@ -29,4 +29,4 @@ export const APPLICATIONS_ERRORS = {
 } as const satisfies ErrorTable
 
 /** Actions that applications write to the audit log. */
-export const APPLICATIONS_ACTIONS = ['application_agree', 'application_start'] as const
+export const APPLICATIONS_ACTIONS = ['application_agree', 'application_start', 'application_withdraw'] as const

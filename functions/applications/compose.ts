@@ -113,14 +113,15 @@ compose_project() {
       }
     done
   ) || return
+  # The message of a failure quotes what it could not read, and the files have passwords in them.
   of_project 30 --profile '*' config >config 2>said </dev/null || {
-    last_said said
+    echo 'Docker Compose cannot read its files'
     return 1
   }
   # A variable that only the shell of the first start had would be empty from now on.
   if grep -q 'variable is not set' said; then
-    grep 'variable is not set' said >unset
-    last_said unset
+    names=$(sed -n 's/.*The [\\\\]*"\\([A-Za-z0-9_]*\\)[\\\\]*" variable is not set.*/\\1/p' said | sort -u | paste -s -d ' ' -)
+    echo "these variables come from the shell that started it: $names"
     return 1
   fi
   awk -v OFS='|' -v project="$project" '${READ_CONFIG}' config >open
@@ -133,15 +134,17 @@ compose_project() {
     return 1
   }
 }
-# compose_ask NUMBER IMAGE: the digest that the registry has for a name
+# compose_ask NUMBER IMAGE: the digest that the registry has for a name. Without --no-interpolate, some versions of Compose
+# (2.26 of Debian 13 is one) leave the name as it is.
 compose_ask() {
   printf 'services:\\n  asked:\\n    image: "%s"\\n' "$2" |
-    composed 10 -p ops-panel-asked --project-directory / --env-file /dev/null -f - config --resolve-image-digests >"answer.$1" 2>"said.$1"
+    composed 10 -p ops-panel-asked --project-directory / --env-file /dev/null -f - config --resolve-image-digests --no-interpolate >"answer.$1" 2>"said.$1"
   code=$?
-  got=$(sed -n 's/^    image: .*@\\(sha256:[0-9a-f]*\\)"*$/\\1/p' "answer.$1")
+  got=$(sed -n 's/^ *image: .*@\\(sha256:[0-9a-f]*\\)"*$/\\1/p' "answer.$1")
   if [ "$code" = 0 ] && [ "\${#got}" = 71 ]; then
     printf '%s|%s|\\n' "$2" "$got" >"asked.$1"
   else
+    [ "$code" != 124 ] || echo 'no answer within 10 s' >"said.$1"
     printf '%s|-|%s\\n' "$2" "$(last_said "said.$1")" >"asked.$1"
   fi
 }
@@ -217,6 +220,6 @@ compose_look() (
   done <references
   wait
   cat asked.* >asked 2>/dev/null
-  awk -F '|' -v OFS='|' '${JOIN}' images locals asked projects services containers >joined && sort joined && echo 'code|0' || echo 'code|1'
+  awk -F '|' -v OFS='|' '${JOIN}' images locals asked projects services containers >joined && sort -u joined && echo 'code|0' || echo 'code|1'
 )
 `

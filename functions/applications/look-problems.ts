@@ -1,6 +1,34 @@
+/*
+ * Shell functions with which the looks at applications ask foreign programs, and the reader of the problems that they tell.
+ * The output of such a program may contain anything. The lines that go on to the service have `|` between the fields of a
+ * line, and no other control character.
+ */
+export const ASKED = `
+if timeout -k 5 60 true 2>/dev/null; then
+  bounded() { timeout -k 5 "$@"; }
+elif timeout 60 true 2>/dev/null; then
+  bounded() { timeout "$@"; }
+else
+  bounded() { shift; "$@"; }
+fi
+# last_said FILE: the last line of a message, without credentials, control characters and separators
+last_said() {
+  [ ! -e "$1" ] || tail -c 4096 "$1" | tr -d '\\000' | tr '|[:cntrl:]' '/\\n' | grep -v '^ *$' | tail -n 1 |
+    sed -e 's#://[^/@ ]*@#://#g' -e 's/^ *//' | cut -c 1-300
+}
+# problem NAME MESSAGE: what a look cannot tell, about one application, or about all of them with the name -
+problem() { printf 'problem|%s|%s\\n' "$1" "\${2:-no reason was given}"; }
+# in_work PREFIX: makes a folder for the files of this subshell, and removes it at its end
+in_work() {
+  work=$(mktemp -d "/tmp/ops-panel-$1-XXXXXXXX") && cd "$work" || return
+  trap 'cd / && rm -rf "$work"' EXIT
+  trap 'exit 143' HUP INT TERM
+}
+`
+
 /** A thing that a look could not tell, about one application, or about all of its kind where `name` is null. */
 export interface LookProblem {
-  kind: 'compose' | 'flatpak' | 'snap'
+  kind: 'community_script' | 'compose' | 'flatpak' | 'snap'
   name: string | null
   /** In the words of a look, or of the program that it has asked. */
   message: string
@@ -11,6 +39,10 @@ const SENTENCES: readonly (readonly [told: RegExp, sentence: string])[] = [
   [/^Docker Compose 2 is missing$/, '{} : Docker Compose 2 manque.'],
   [/^its containers were started from different files$/, '{} : ses conteneurs viennent de fichiers différents.'],
   [/^its containers do not tell where its files are$/, '{} : ses conteneurs ne disent pas où sont ses fichiers.'],
+  [
+    /^Docker Compose cannot read its files$/,
+    '{} : Docker Compose ne peut pas lire ses fichiers ; « docker compose config » dit pourquoi, dans leur dossier.',
+  ],
   [/^its configuration has no services$/, '{} : sa configuration n’a aucun service.'],
   [
     /^these variables come from the shell that started it: (.+)$/,
@@ -20,6 +52,7 @@ const SENTENCES: readonly (readonly [told: RegExp, sentence: string])[] = [
   [/^the image (\S+) is not there any more$/, '{} : l’image {} n’est plus là.'],
   [/^the image of (\S+) has no usual name$/, '{} : l’image de {} a un nom inhabituel.'],
   [/^(\S+): the registry was not asked$/, '{} : le registre n’a pas été interrogé pour {}.'],
+  [/^(\S+): no answer within 10 s$/, '{} : le registre ne répond pas pour {}.'],
   [/^the Docker engine does not run$/, '{} : le moteur Docker ne tourne pas.'],
   [/^there is no room for temporary files$/, '{} : il n’y a pas de place pour des fichiers temporaires.'],
   [/^there are more stacks than a look asks about$/, '{} : il y a trop de piles pour les vérifier toutes.'],

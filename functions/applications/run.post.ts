@@ -8,8 +8,7 @@ import { Protection } from '../protection/protection.ts'
 import { defineFunction } from '../services.ts'
 import { ApplicationId, Digest } from './application.ts'
 import { applicationJob } from './application-job.ts'
-import { FETCH_ERRORS, fetchedSource } from './fetched-source.ts'
-import { knownApplication } from './known-applications.ts'
+import { FETCH_ERRORS, fetchedSource, knownApplication } from './known-applications.ts'
 
 export default defineFunction({
   method: 'POST',

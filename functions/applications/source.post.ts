@@ -4,8 +4,7 @@ import { requireWorker, WORKER_ERRORS } from '../auth/job-owner.ts'
 import { Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
 import { ApplicationId, Digest } from './application.ts'
-import { FETCH_ERRORS, fetchedSource } from './fetched-source.ts'
-import { knownApplication } from './known-applications.ts'
+import { FETCH_ERRORS, fetchedSource, knownApplication } from './known-applications.ts'
 
 export default defineFunction({
   method: 'POST',

@@ -3,10 +3,9 @@
  * fetched inside the container, from where the update would load it, and never runs there on the way.
  */
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Host, type Output, script } from '../../ssh/ssh.ts'
-import { elevationOf } from '../elevation/installed-helper.ts'
 import { inContainer } from '../hypervisor/pct.ts'
-import { fail } from '../services.ts'
 import { codeIn, type Variables } from './code-addresses.ts'
 import { FETCH, type Fetched, MOST_BYTES, MOST_FILES, readFetched } from './fetch-script.ts'
 
@@ -75,6 +74,7 @@ export async function readSource(
       bytes += each.text.length
       files.push({ address: from, digest: each.digest, size: each.text.length, text })
       const loads = codeIn(text, known)
+      await nextTurn()
       for (const pattern of loads.patterns) refused.add(pattern)
       for (const more of loads.addresses) {
         if (seen.has(more)) continue
@@ -112,9 +112,6 @@ async function fetchIn(
   addresses: readonly string[],
   options: { user: number; timeoutMs: number },
 ): Promise<Output> {
-  // The host helper runs nothing that the account brings.
-  if ((await elevationOf(host)) === 'helper')
-    throw fail('host_helper_lacks', { values: { what: 'lire le script d’une application' } })
   const command = inContainer(id, script(FETCH, 'ops-panel-source', ...addresses))
   return host.exec(command, { ...options, rights: 'command' })
 }

@@ -27,7 +27,7 @@ import { UPDATE_EVENT } from '../updates/upgrade.ts'
 import { UNANSWERED } from './check.ts'
 import { readBlocks } from './check-blocks.ts'
 import { type Report, readReport } from './check-report.ts'
-import { type CheckScope, checkCommand, LANES } from './check-script.ts'
+import { type CheckScope, checkCommand, LANES, withInspection } from './check-script.ts'
 import { AWAY } from './due.ts'
 import { withVulnerabilities } from './known-vulnerabilities.ts'
 import { withManagers } from '../managers/managed-scripts.ts'
@@ -47,7 +47,8 @@ export const checkJob = defineJob({
   bounds: { ofTarget: 3, ofUser: 16, ofAll: 50 },
 
   async command({ target, mark, lanes }, host) {
-    return withManagers({ command: checkCommand(scopeOf(target), mark, sudoFor(await elevationOf(host)), lanes) })
+    const command = checkCommand(scopeOf(target), mark, sudoFor(await elevationOf(host)), lanes)
+    return withInspection(withManagers({ command }))
   },
 
   result: ({ target, mark }, ended) => resultStatements(target, mark, ended),

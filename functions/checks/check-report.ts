@@ -7,6 +7,7 @@ import { targetFactsOf, type TargetFacts } from '../restarts/standing-facts.ts'
 import { isVital } from '../restarts/standing-findings.ts'
 import { managedReport } from '../managers/managed-report.ts'
 import { isManaged } from '../managers/managed-scripts.ts'
+import { noManagerFinding } from '../managers/no-manager.ts'
 import { PROGRAMS } from '../managers/manager.ts'
 import type { PackageUpdate, ReportedPackages } from '../managers/package-update.ts'
 import { Summary } from './check.ts'
@@ -43,7 +44,8 @@ export async function readReport(lines: readonly string[], place: 'host' | 'cont
   const reboot =
     place === 'host' ? rebootOf(sections.get('reboot'), section('kernels')) : { required: null, reasons: [] }
   if (manager === null) {
-    const summary = { ...EMPTY, manager, supported: false, os, reboot, findings: [findingOf('manager_missing')] }
+    const findings = [noManagerFinding(words, os?.name)]
+    const summary = { ...EMPTY, manager, supported: false, os, reboot, findings }
     return { summary, packages: [], changes: new Map(), refreshed: false, standing }
   }
   if (!words.has('end')) return undefined

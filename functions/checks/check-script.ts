@@ -1,11 +1,14 @@
 import { APPLICATIONS } from '../applications/applications-look.ts'
+import type { Prepared } from '../../jobs/jobs.ts'
 import { type Command, HOST_HELPER, quote, script } from '../../ssh/ssh.ts'
 import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
 import { STORAGE } from '../protection/storage-script.ts'
 import { SERVICES } from '../restarts/services-script.ts'
 import { STANDING } from '../restarts/standing-script.ts'
 import { CHANGED_CONFFILES } from '../updates/fetch-script.ts'
+import { THEN_RUN } from '../managers/managed-scripts.ts'
 import { FIND_MANAGER } from '../managers/manager.ts'
+import { TELL_OTHERS } from '../managers/no-manager.ts'
 import { LOCKED } from '../updates/lock-script.ts'
 import { UPGRADERS } from './upgraders-script.ts'
 
@@ -45,6 +48,7 @@ head -c 4096 /etc/os-release 2>/dev/null | section os
 ${STANDING.trim()}
 ${FIND_MANAGER.trim()}
 echo "manager $manager"
+${TELL_OTHERS.trim()}
 [ "$manager" != none ] || exit 0
 limited=
 timeout -k 5 60 true 2>/dev/null && limited='timeout -k 5 60'
@@ -159,16 +163,21 @@ echo end
 const FLAGS = `config=$($1 ${CONTAINER_TOOL} config "$2") || exit; printf "%s\\n" "$config" | sed -n "/^template: 1$/p"`
 
 /**
- * `CHECK <mark> <INSPECTION> <sudo> host|container|all <id> <lanes>`: lists the containers, inspects the running ones,
+ * `CHECK <mark> <sudo> host|container|all <id> <lanes>`: lists the containers, inspects the running ones,
  * `<lanes>` at a time, and writes each block as soon as it is complete. Of a stopped container it tells whether it is a
  * template, in a block `flags:<id>`; of the containers that it covers, what their storage can do, in a block `storage`.
  * Under a sudo rule the account itself reads for that what it may. Time and bytes of each target are bounded. After the time-out, a process of the
  * target may still hold the pipe open, so the process that reads it is killed. That one is `cat`, because `head` would
- * lose the bytes in its buffer. `$managers` of its environment (`withManagers`) comes before the inspection. Descriptor 9
+ * lose the bytes in its buffer. The inspection is `$look` of its environment (`withInspection`); `$managers` (`withManagers`) comes before it. Descriptor 9
  * is for notes of the job. Where `<sudo>` ends with the host helper, the helper contains the inspection itself.
  */
 export const CHECK = `
-mark=$1 look=\${managers-}$2 sudo=$3 scope=$4 only=$5 lanes=$6 helper=
+mark=$1 sudo=$2 scope=$3 only=$4 lanes=$5 helper=
+# No program has it in its environment.
+inspection=$look
+unset look
+look=$inspection
+functions=\${managers-}${quote([THEN_RUN])}
 unset managers
 case $sudo in *${HOST_HELPER}) helper=1 ;; esac
 limit=${INSPECTION_SECONDS} most=${INSPECTION_BYTES / 512}
@@ -215,7 +224,7 @@ lane() {
 }
 case $scope:$helper in
   host:1 | all:1) lane host host $sudo look host ;;
-  host: | all:) lane host host sh -c "$look" ops-panel-look "$sudo" ;;
+  host: | all:) lane host host sh -c "$functions" ops-panel-look "$look" "$sudo" ;;
 esac
 code=0
 which=$only
@@ -250,7 +259,7 @@ while read -r id status rest; do
   elif [ -n "$helper" ]; then
     lane "lxc:$id" "$id" $sudo look "$id"
   else
-    lane "lxc:$id" "$id" $sudo ${CONTAINER_TOOL} exec "$id" -- sh -c "$look" ops-panel-look ''
+    lane "lxc:$id" "$id" $sudo ${CONTAINER_TOOL} exec "$id" -- sh -c "$functions" ops-panel-look "$look" ''
   fi
 done <"$dir/list"
 wait
@@ -276,10 +285,14 @@ export function checkCommand(scope: CheckScope, mark: string, sudo: string, lane
     CHECK,
     'ops-panel-check',
     mark,
-    INSPECTION,
     sudo,
     scope.scope,
     scope.scope === 'container' ? scope.id : '',
     String(lanes),
   )
+}
+
+/** Gives the inspection to the script of a check, as the variable `look`: it is longer than an argument of a command over SSH may be. */
+export function withInspection({ program = '', ...prepared }: Prepared): Prepared {
+  return { ...prepared, program: `look=${quote([INSPECTION])}\nexport look\n${program}` }
 }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database } from '../../db/libsql/database.ts'
 import { releaseOf } from '../vulnerabilities/releases.ts'
 import { type Vulnerabilities, vulnerabilitiesFor } from '../vulnerabilities/vulnerabilities.ts'
+import { type Finding, findingOf } from '../findings/finding.ts'
 import type { PackageUpdate } from '../managers/package-update.ts'
 import type { Report } from './check-report.ts'
 import { countsOf } from './package-report.ts'
@@ -34,11 +35,27 @@ export async function withVulnerabilities(
     )
     const exploited = packages.filter((each) => each.status === 'planned' && isExploited(each)).length
     // A list of the distribution's vulnerabilities tells what its package manager does not.
-    const findings = report.summary.findings.filter(({ code }) => code !== 'security_unknown' || !vulnerabilities)
+    const told = report.summary.findings.filter(({ code }) => code !== 'security_unknown' || !vulnerabilities)
+    const findings = told.map((found) => withWaitingFixes(found, packages))
     const summary = { ...report.summary, findings, counts: countsOf(packages), exploited }
     all.set(name, { ...report, packages, summary })
   }
   return all
+}
+
+const FIXES_WAIT = 'Des correctifs de sécurité attendent des dépendances que les dépôts n’offrent pas.'
+
+/**
+ * Makes the remark about packages that wait for dependencies a warning where one of them is a security update: nobody has
+ * chosen to wait, the fix is out, and without this the target could be up to date.
+ */
+function withWaitingFixes(found: Finding, packages: readonly PackageUpdate[]): Finding {
+  if (found.code !== 'kept_back_dependencies' || found.severity !== 'info') return found
+  const fixes = packages.filter((one) => one.reason === found.code && one.action === 'upgrade' && one.security)
+  if (fixes.length === 0) return found
+  const names = new Set(fixes.map(({ name }) => name))
+  const rest = found.packages.filter((name) => !names.has(name))
+  return findingOf(found.code, { severity: 'warning', message: FIXES_WAIT, packages: [...names, ...rest] })
 }
 
 /** The changes of one target that are looked up, and the vulnerabilities that are stored of it: more than any real one has. */

@@ -2,7 +2,7 @@ import { quote, script } from '../../ssh/ssh.ts'
 import { INSPECTION } from '../checks/check-script.ts'
 import { ALLOW, CLEAN, HOLD, MANUAL, REPAIR, UNHOLD } from '../checks/remedy-scripts.ts'
 import { CONTAINER_TOOL } from '../hypervisor/pct.ts'
-import { MANAGERS } from '../managers/managed-scripts.ts'
+import { MANAGERS, THEN_RUN } from '../managers/managed-scripts.ts'
 import { LIST_UPGRADABLE, STEPS } from '../updates/apt.ts'
 import { COMPARE } from '../plans/conffile-scripts.ts'
 import { PLAN, PLANNED } from '../plans/plan-script.ts'
@@ -13,9 +13,9 @@ import { RESTART } from '../restarts/restart-script.ts'
 import { CHANGELOG } from '../updates/changelog-script.ts'
 import { UNFINISHED } from '../updates/unfinished.ts'
 
-/** A script in a target, with the functions of every package manager before it. */
+/** A script in a target, which has the functions of every package manager. */
 const managed = (text: string, name: string, ...args: string[]) =>
-  `sh -c "$managers"${quote([text])} ${quote([name, ...args])}`
+  `sh -c "$managers"${quote([THEN_RUN])} ${quote([name, text, ...args])}`
 
 const READ_LISTS = 'exec apt-get -o APT::Update::Error-Mode=any -o APT::Color=0 update </dev/null'
 const upgrade = managed(STEPS, 'ops-panel-apt', '')

@@ -91,6 +91,10 @@ export const RunDetails = z.object({
     description:
       'The container before and after a protected upgrade, the worst first, at most 300; null without both looks.',
   }),
+  application: z
+    .object({ id: z.string(), name: z.string(), digest: z.string() })
+    .nullable()
+    .meta({ description: 'The application that the job updates, and the digest that it runs; null for other jobs.' }),
 })
 
 /**
@@ -158,9 +162,18 @@ export function askedIn({ args }: Pick<JobRow, 'args'>): string | null {
 }
 
 /** Returns what the record of one job has beyond that of a listed one. */
-export function runDetails(row: Pick<JobRow, 'protected'>): z.infer<typeof RunDetails> {
+export function runDetails(row: Pick<JobRow, 'protected' | 'kind' | 'args'>): z.infer<typeof RunDetails> {
   const run = protectedRunOf(row)
-  return { phases: run?.phases ?? [], comparison: run?.comparison ?? null }
+  return { phases: run?.phases ?? [], comparison: run?.comparison ?? null, application: applicationIn(row) }
+}
+
+const OfApplication = z
+  .object({ application: z.string(), name: z.string(), digest: z.string() })
+  .transform(({ application: id, name, digest }) => ({ id, name, digest }))
+
+/** Returns the application that a job updates. */
+function applicationIn({ kind, args }: Pick<JobRow, 'kind' | 'args'>): z.infer<typeof OfApplication> | null {
+  return kind === 'application' ? (OfApplication.safeParse(JSON.parse(args)).data ?? null) : null
 }
 
 const OwnSnapshot = z.object({

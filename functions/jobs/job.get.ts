@@ -53,7 +53,7 @@ export default defineFunction({
   response: JobAnswer,
   example: {
     query: { output: 'none' },
-    response: { ...EXAMPLE_JOB, ...EXAMPLE_RESULT, phases: [], comparison: null, output_size: 1834 },
+    response: { ...EXAMPLE_JOB, ...EXAMPLE_RESULT, phases: [], comparison: null, application: null, output_size: 1834 },
   },
   errors: ['job_missing', 'rate_limited'],
 

@@ -11,7 +11,7 @@ export const DNF = `
 dnf_program=${quote([DNF_PROGRAM])}
 # Sets dnf_python, the interpreter of dnf 4; fails for dnf5, which is no script.
 dnf_is4() {
-  dnf_python=$(head -c 200 "$(command -v dnf)" 2>/dev/null | tr -d '\\000' | sed -n -e '1s/^#! *\\([^ ]*python[0-9.]*\\).*/\\1/p' -e 1q)
+  dnf_python=$(head -c 200 "$(command -v dnf || command -v dnf-3)" 2>/dev/null | tr -d '\\000' | sed -n -e '1s/^#! *\\([^ ]*python[0-9.]*\\).*/\\1/p' -e 1q)
   [ -n "$dnf_python" ]
 }
 # dnf_told SECONDS COMMAND...: an answer of dnf; where another process has a lock, it is asked again for these seconds

@@ -1,5 +1,6 @@
 import { MOST_PACKAGES, type PackageUpdate, type ReportedPackages, type SourceChange } from './package-update.ts'
 import { inSlices } from './sections.ts'
+import { add, newSum, totalOf } from './sizes.ts'
 
 /*
  * Reads the lines that the functions of manager.ts print, with `|` between their fields. A line of another form, a field
@@ -15,6 +16,8 @@ const LONGEST = 300
 /** The answer of `m_changes`. `problems` stand in the way; `code` is 0 for a whole answer. */
 export interface Changes extends ReportedPackages {
   isUnsupported: boolean
+  /** Whether there are more repositories than are read. */
+  isCrowded: boolean
   problems: string[]
   /** Bytes to download, and bytes on the disk afterwards; null where one of them is unknown. */
   download: number | null
@@ -30,8 +33,13 @@ export async function changesOf(lines: readonly string[]): Promise<Changes | und
   const [download, room] = [newSum(), newSum()]
   let total: { download: number | null; room: number | null } | undefined
   if (lines.length > 0 && lines.every((line, at) => (at === 0 ? line === 'unsupported' : /^code\|\d{1,5}$/.test(line))))
-    return { packages, changes, problems, isUnsupported: true, download: null, room: null, code: 0 }
+    return { packages, changes, problems, isUnsupported: true, isCrowded: false, download: null, room: null, code: 0 }
+  let isCrowded = false
   const code = await answerOf(lines, (word, fields) => {
+    if (word === 'crowded' && fields.length === 0) {
+      isCrowded = true
+      return true
+    }
     if (word === 'problem' && fields.length === 1) {
       tell(problems, fields[0])
       return true
@@ -57,7 +65,7 @@ export async function changesOf(lines: readonly string[]): Promise<Changes | und
   })
   if (code === undefined || packages.length > MOST_PACKAGES) return undefined
   const sums = total ?? { download: totalOf(download), room: totalOf(room) }
-  return { packages, changes, problems, isUnsupported: false, ...sums, code }
+  return { packages, changes, problems, isUnsupported: false, isCrowded, ...sums, code }
 }
 
 /** The answer of `m_left`: the upgrades that are left alone, each with its reason, and the names that are held. */
@@ -101,6 +109,8 @@ export interface Refresh {
   repositories: { id: string; address: string }[]
   failed: { code: string; id: string; message: string }[]
   isLocked: boolean
+  /** Whether more are enabled than those. */
+  isCrowded: boolean
   /** How many repositories have lists that can be read now. */
   lists: number
   /** Why the account may not refresh, where a sudo rule does not allow it. */
@@ -108,12 +118,13 @@ export interface Refresh {
   code: number
 }
 
-/** No target has so many repositories. */
-const MOST_REPOSITORIES = 200
+/** No target should have so many repositories. */
+export const MOST_REPOSITORIES = 200
 
 /** Reads what `m_refresh` tells; undefined when it cannot be read. */
 export async function refreshOf(lines: readonly string[]): Promise<Refresh | undefined> {
-  const found: Omit<Refresh, 'code'> = { repositories: [], failed: [], isLocked: false, lists: 0, lacking: undefined }
+  const none = { isLocked: false, isCrowded: false, lists: 0, lacking: undefined }
+  const found: Omit<Refresh, 'code'> = { repositories: [], failed: [], ...none }
   const code = await answerOf(lines, (word, fields) => {
     const [first = '', second = '', third = ''] = fields
     if (word === 'repository' && fields.length === 2 && found.repositories.length < MOST_REPOSITORIES)
@@ -122,6 +133,7 @@ export async function refreshOf(lines: readonly string[]): Promise<Refresh | und
       if (found.failed.length < MOST_REPOSITORIES)
         found.failed.push({ code: first, id: second.slice(0, LONGEST), message: third.slice(0, LONGEST) })
     } else if (word === 'locked' && fields.length === 0) found.isLocked = true
+    else if (word === 'crowded' && fields.length === 0) found.isCrowded = true
     else if (word === 'lists' && fields.length === 1 && /^\d{1,5}$/.test(first)) found.lists = Number(first)
     else if (word === 'lacking' && fields.length === 1) found.lacking = first.slice(0, LONGEST)
     else return false
@@ -221,21 +233,4 @@ function numberOf(text: string, form: RegExp): number | null | undefined {
 
 function tell(told: string[], message = ''): void {
   if (told.length < MOST_TOLD) told.push(message.slice(0, LONGEST))
-}
-
-/** A sum of which some parts may be unknown. */
-interface Sum {
-  known: number
-  isWhole: boolean
-}
-
-const newSum = (): Sum => ({ known: 0, isWhole: true })
-
-function add(sum: Sum, bytes: number | null): void {
-  sum.known += bytes ?? 0
-  sum.isWhole &&= bytes !== null
-}
-
-function totalOf({ known, isWhole }: Sum): number | null {
-  return isWhole && Number.isSafeInteger(known) ? known : null
 }

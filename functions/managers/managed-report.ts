@@ -5,6 +5,7 @@ import {
   changesOf,
   type Left,
   leftOf,
+  MOST_REPOSITORIES,
   type Refresh,
   refreshOf,
   type Verified,
@@ -46,7 +47,7 @@ export async function managedReport(manager: ManagedName, sections: Sections): P
   const isWhole = codes.every((code) => code === 0)
   const asked = refreshFindings(manager, refresh)
   const repaired = verifyFindings(manager, verified, isWhole && planned.problems.length === 0)
-  const problems = planned.problems.map((message) => refusal(manager, message))
+  const problems = problemsOf(manager, planned)
   // The reason must be one that keeps the target from looking well.
   const isExplained = problems.length > 0 || refresh.isLocked || repaired.some(({ severity }) => severity !== 'info')
   if (!isWhole && !isExplained) return undefined
@@ -86,7 +87,7 @@ const MOST_FINDINGS = 50
 
 /** Returns why the lists of a target are not whole. */
 function refreshFindings(manager: ManagedName, refresh: Refresh): Finding[] {
-  const { repositories, failed, isLocked, lists, lacking, code } = refresh
+  const { repositories, failed, isLocked, isCrowded, lists, lacking, code } = refresh
   const findings: Finding[] = []
   const addresses = new Map(repositories.map(({ id, address }) => [id, address]))
   const silent = new Set<string>()
@@ -104,6 +105,9 @@ function refreshFindings(manager: ManagedName, refresh: Refresh): Finding[] {
   if (isLocked) findings.push(lockedFinding(manager))
   if (lacking !== undefined) {
     const message = `Les listes de paquets n’ont pas pu être actualisées : ${lacking}`
+    findings.push(findingOf('lists_stale', { message, remedy: REMEDIES.TERMINAL }))
+  } else if (isCrowded) {
+    const message = `Cette cible a plus de ${MOST_REPOSITORIES} dépôts : les autres n’ont pas été actualisés.`
     findings.push(findingOf('lists_stale', { message, remedy: REMEDIES.TERMINAL }))
   } else if (lists === 0) findings.push(findingOf('lists_stale', { message: NO_LISTS }))
   else if (code !== 0 && findings.length === 0) {
@@ -162,6 +166,15 @@ function verifyFindings(manager: ManagedName, { broken, unfinished }: Verified, 
 
 function namesOf(found: readonly { name: string }[]): string[] {
   return [...new Set(found.map(({ name }) => name))].filter((name) => name !== '-' && name !== '')
+}
+
+/** Returns what keeps the manager from telling its changes. */
+function problemsOf(manager: ManagedName, { problems, isCrowded }: Changes): Finding[] {
+  const told = problems.map((message) => refusal(manager, message))
+  const message = `Cette cible a plus de ${MOST_REPOSITORIES} dépôts : le panneau n’en lit pas autant, et ${manager} ne met rien à jour sans les listes de tous.`
+  return isCrowded
+    ? [...told, findingOf('lists_stale', { message, severity: 'blocking', remedy: REMEDIES.TERMINAL })]
+    : told
 }
 
 function refusal(manager: ManagedName, message: string): Finding {
@@ -234,7 +247,7 @@ export async function managedPlan(
   if (planned.isUnsupported)
     return { packages: [], findings: [unsupportedFinding(manager, choice)], sizes: NOTHING.sizes }
   const isWhole = planned.code === 0
-  const problems = planned.problems.map((message) => refusal(manager, message))
+  const problems = problemsOf(manager, planned)
   const found = [...problems, ...verifyFindings(manager, verified, isWhole && problems.length === 0)]
   // Half an answer is no plan: something must forbid it.
   if (!isWhole && !found.some(({ severity }) => severity === 'blocking')) return undefined

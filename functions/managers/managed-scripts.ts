@@ -1,3 +1,4 @@
+import { comparison, RUN_CODES } from './agreement.ts'
 import { APK } from './apk.ts'
 import { DNF } from './dnf.ts'
 import { PACMAN } from './pacman.ts'
@@ -11,11 +12,6 @@ import { quote } from '../../ssh/ssh.ts'
  * `HELPER_VERSION`.
  */
 
-/** The exit codes of a run of a plan, the same for every manager: see bound-script.ts of plans/. */
-export const RUN_CODES = { differs: 65, unbound: 70, notBegun: 75 }
-/** The lines around what a manager was about to do instead of a plan; each line between them has a leading space. */
-export const DIFFERS_MARK = 'ops-panel-plan differs'
-export const DIFFERS_END = 'ops-panel-plan end'
 /** The beginning of the line that an upgrade prints between its two steps when it could not refresh every repository. */
 export const PARTLY_REFRESHED = 'Not every repository could be refreshed: '
 /** The exit code of an upgrade without the newest lists of every repository: EX_TEMPFAIL, not a manager's own. */
@@ -40,6 +36,27 @@ elif timeout 60 true 2>/dev/null; then
 else
   limited() { shift; "$@"; }
 fi
+work_room=/run
+# sweep: removes from $work_room the folders of runs that were killed: of this account, untouched for a minute, and neither
+# open, nor the place of work, nor in the words of any process. A run has its folder $work open as descriptor 5, and so
+# have the programs that it starts. Where it does not find itself so, it cannot see the others either.
+sweep() {
+  me=$(id -u)
+  [ -n "$(find "$work_room" -maxdepth 0 -type d -user "$me" ! -perm -002 2>/dev/null)" ] || return 0
+  old=$(find "$work_room" -maxdepth 1 -type d -name 'ops-panel.????????' -user "$me" -perm 700 -mmin +1 2>/dev/null | head -n 100)
+  [ -n "$old" ] || return 0
+  used=$({
+    cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\000' '\\n'
+    limited 20 ls -l /proc/[0-9]*/fd /proc/[0-9]*/cwd 2>/dev/null
+    echo "ops-panel.end $?"
+  } | grep -a -F ops-panel. | head -c 1000000)
+  case $used in *'ops-panel.end 124' | *'ops-panel.end 137' | *'ops-panel.end 143') return 0 ;; esac
+  case $used in *" -> $work"*'ops-panel.end '*) ;; *) return 0 ;; esac
+  printf '%s\\n' "$old" | while IFS= read -r each; do
+    case \${each#"$work_room/ops-panel."} in *[!A-Za-z0-9]*) continue ;; esac
+    case $used in *"$each"*) ;; *) rm -rf "$each" ;; esac
+  done
+}
 plan_lines() {
   awk -F '\\t' '$1 != "change" { next }
     NF != 11 { print "unreadable - - -"; next }
@@ -49,16 +66,7 @@ plan_lines() {
 # agrees: lines of plan_lines on stdin
 agrees() {
   found=$(cat)
-  sum=$(if [ -n "$found" ]; then printf '%s\\n' "$found"; fi | sha256sum)
-  echo
-  if [ "\${sum%% *}" = "$hash" ]; then
-    echo "ops-panel-plan: $manager does exactly what was planned."
-    return 0
-  fi
-  echo '${DIFFERS_MARK}'
-  if [ -n "$found" ]; then printf '%s\\n' "$found" | sed 's/^/ /'; fi
-  echo '${DIFFERS_END}'
-  return 1
+  ${comparison({ hash: '$hash', manager: '$manager', end: 'return' })}
 }
 permitted() {
   [ -n "$sudo" ] || return 0
@@ -114,7 +122,8 @@ managed_upgrade() {
   permitted || return 1
   told=$("$manager"_refresh </dev/null)
   failed=$(printf '%s\\n' "$told" | awk -F '\\t' '$1 == "failed" { printf "%s%s", (n++ ? ", " : ""), $3 }')
-  printf '%s\\n' "$told" | awk -F '\\t' '$1 == "failed" { printf "%s: %s (code %s)\\n", $3, $4, $2 } $1 == "locked" { print "The database is locked by another process." }'
+  printf '%s\\n' "$told" | awk -F '\\t' '$1 == "failed" { printf "%s: %s (code %s)\\n", $3, $4, $2 } $1 == "locked" { print "The database is locked by another process." }
+    $1 == "crowded" { print "More repositories are configured than this panel reads." }'
   case $(printf '%s\\n' "$told" | tail -n 1) in
     "code\t0") ;;
     *)
@@ -148,6 +157,16 @@ export type ManagedName = keyof typeof TEXTS
 
 /** The functions of every manager, and those that ask `$manager`. */
 export const MANAGERS = `${SHARED}${Object.values(TEXTS).join('')}${DRIVERS}`
+
+/**
+ * The end of a text that is `MANAGERS`: runs the next argument as a script, with the arguments after it. Linux limits each
+ * argument to 128 KiB, and an inspection is too long to be in one with the functions.
+ */
+export const THEN_RUN = `
+script=$1
+shift
+eval "$script"
+`
 
 /** The same functions, of one manager alone: a command has a maximum of 128 KiB. */
 export function managerText(name: ManagedName): string {

@@ -159,15 +159,17 @@ pacman_changes() (
     exit
   fi
   code=1
-  pacman_begin && {
+  pacman_begin && if [ -n "$crowded" ]; then
+    echo crowded
+  else
     pacman_answer "$2"
     [ ! -e "$work/changes" ] || cat "$work/changes"
-  }
+  fi
   printf 'code\\t%s\\n' "$code"
 )
 pacman_left() (
   code=1
-  pacman_begin && {
+  pacman_begin && [ -z "$crowded" ] && {
     pacman_answer keep
     reason=
     if grep -q -s '^problem' "$work/changes"; then

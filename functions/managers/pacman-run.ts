@@ -140,6 +140,10 @@ pacman_run() (
     echo 'ops-panel: the databases of pacman cannot be read.'
     exit 75
   }
+  if [ -n "$crowded" ]; then
+    echo 'ops-panel: more repositories are configured than this panel reads.'
+    exit 75
+  fi
   pacman_lock || exit 75
   pacman_answer "$2"
   if [ "$code" != 0 ]; then

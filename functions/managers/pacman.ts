@@ -23,6 +23,8 @@ pacman_begin() {
   work=$(mktemp -d /run/ops-panel.XXXXXXXX 2>/dev/null) || work=$(mktemp -d) || return
   trap 'rm -rf "$work"' EXIT
   trap 'exit 143' HUP INT TERM PIPE
+  exec 5<"$work"
+  sweep
   # A default folder may be missing, but not one that a configuration names.
   told=$(pacman_conf) && [ -n "$told" ] || return
   printf '%s\\n' "$told" | while IFS= read -r line; do
@@ -30,6 +32,8 @@ pacman_begin() {
     printf '%s\\n' "$line"
   done | cat >"$work/configuration" || return
   told=$(pacman_conf --repo-list) || return
+  # Without the lists of all repositories, pacman upgrades nothing.
+  crowded=$(printf '%s\\n' "$told" | sed -n '201{s/.*/1/p;q;}')
   printf '%s' "\${told:+$told
 }" | head -n 200 | cat >"$work/repositories" || return
   data=$(pacman_conf DBPath)
@@ -119,6 +123,10 @@ pacman_refresh() (
   while read -r each; do
     printf 'repository\\t%s\\t%s\\n' "$each" "$(pacman_conf --repo="$each" Server | sed -n 1p | pacman_plain | grep . || echo -)"
   done <"$work/repositories"
+  if [ -n "$crowded" ]; then
+    printf 'crowded\\nlists\\t0\\ncode\\t1\\n'
+    exit
+  fi
   waited=0
   while pacman_held && [ "$waited" -lt 30 ]; do
     waited=$((waited + 1))

@@ -27,7 +27,9 @@ zypper_begin() {
     chmod 700 "$work/probe"
     "$work/probe" 2>/dev/null
     if [ "$?" = 9 ]; then
-      cd "$work" && return
+      cd "$work" && exec 5<. || return
+      sweep
+      return 0
     fi
     rm -rf "$work"
   done

@@ -1,3 +1,4 @@
+import { agreesLine, comparison, DIFFERS_END, DIFFERS_MARK, RUN_CODES } from '../managers/agreement.ts'
 import { relay } from '../updates/refresh-script.ts'
 
 /*
@@ -5,17 +6,7 @@ import { relay } from '../updates/refresh-script.ts'
  * The host helper contains these texts: any change of them, even of a comment, needs a new `HELPER_VERSION`.
  */
 
-/** The exit code of `PLANNED` when apt was about to do something else: EX_DATAERR. Nothing was changed then. */
-export const PLAN_DIFFERS = 65
-/** Its exit code when apt failed before it changed anything, for instance because a download failed: EX_TEMPFAIL. */
-export const PLAN_NOT_BEGUN = 75
-/** Its exit code when apt has changed packages and has not asked for the comparison: EX_SOFTWARE. */
-export const PLAN_UNBOUND = 70
-/** The lines around what apt was about to do instead; each line between them has a leading space. */
-export const DIFFERS_MARK = 'ops-panel-plan differs'
-export const DIFFERS_END = 'ops-panel-plan end'
-/** The line that the hook prints when apt is about to do exactly the plan. */
-const AGREES = 'ops-panel-plan: apt does exactly what was planned.'
+const { differs, unbound, notBegun } = RUN_CODES
 
 /**
  * `BOUND <command> <argument>…`: runs apt with the preferences that stdin gives. The file with them has no name
@@ -23,9 +14,8 @@ const AGREES = 'ops-panel-plan: apt does exactly what was planned.'
  * where no folder for temporary files can do that, the file has a name for a moment, with mode 600. The argument
  * `PREFERENCES` becomes its address below /proc, and `CLEARED` that of another one, which drops the hooks that the
  * target has in `DPkg::Pre-Install-Pkgs`, so that the hook of a plan can be the first one. Exits with 74 when a file
- * cannot be written whole, under `PLAN_BOUND` with `PLAN_NOT_BEGUN`. With `PLAN_BOUND` in the environment, the exit code
- * tells what became of the plan: apt's own after the hook of `PLANNED` has agreed, else `PLAN_DIFFERS`,
- * `PLAN_NOT_BEGUN` or `PLAN_UNBOUND`. Nothing that is printed after the hook has agreed counts.
+ * cannot be written whole. With `PLAN_BOUND` in the environment, the exit code tells what became of the plan: apt's own
+ * after the hook of `PLANNED` has agreed, else one of `RUN_CODES`. Nothing that is printed after the hook has agreed counts.
  */
 export const BOUND = relay({
   first: `sub nameless {
@@ -38,7 +28,7 @@ export const BOUND = relay({
 }
 sub unwritable {
   print STDERR "ops-panel-plan: the choice of packages cannot be written: $!\\n";
-  exit($ENV{PLAN_BOUND} ? ${PLAN_NOT_BEGUN} : 74);
+  exit($ENV{PLAN_BOUND} ? ${notBegun} : 74);
 }
 my ($file, $cleared) = (nameless(), nameless());
 print $cleared "#clear DPkg::Pre-Install-Pkgs;\\n" or unwritable();
@@ -60,7 +50,7 @@ my ($line, $agreed, $refused, $ended, $dpkg) = ("", 0, 0, 0, 0);`,
     $take += length $piece;
     $line .= $piece if length $line < 200;
     next if $piece !~ /\\n\\z/;
-    $agreed = 1 if $line eq "${AGREES}\\n";
+    $agreed = 1 if $line eq "${agreesLine('apt')}\\n";
     $refused = 1 if !$agreed && $line eq "${DIFFERS_MARK}\\n";
     $dpkg = 1 if $line =~ /^(\\(Reading database |Preparing to unpack |Unpacking |Setting up |Removing )/;
     $ended = $refused && $line eq "${DIFFERS_END}\\n";
@@ -72,9 +62,9 @@ my ($line, $agreed, $refused, $ended, $dpkg) = ("", 0, 0, 0, 0);`,
   # Without a change to make, apt asks no hook.
   my $idle = $code == 0 && !$refused && !$dpkg;
   print "\\n${DIFFERS_MARK}\\n${DIFFERS_END}\\n" if $idle;
-  if ($refused || $idle) { $code = ${PLAN_DIFFERS} << 8 }
-  elsif ($dpkg) { $code = ${PLAN_UNBOUND} << 8 }
-  elsif (!($code & 127)) { $code = ${PLAN_NOT_BEGUN} << 8 }
+  if ($refused || $idle) { $code = ${differs} << 8 }
+  elsif ($dpkg) { $code = ${unbound} << 8 }
+  elsif (!($code & 127)) { $code = ${notBegun} << 8 }
 }`,
 }).replace('use strict;', 'use strict;\nuse Fcntl;\nuse IO::Handle;')
 
@@ -99,17 +89,7 @@ found=$(awk -F '[ ]' '!body { if (NR == 1 && $0 != "VERSION 3") { print "unknown
   $5 == "<" { print "upgrade " $1 ":" $7, $2, $6; next }
   $5 == ">" { print "downgrade " $1 ":" $7, $2, $6; next }
   $9 != "**CONFIGURE**" { print "reinstall " $1 ":" $7, $2, $6 }' | sort -u)
-sum=$(if [ -n "$found" ]; then printf "%s\\n" "$found"; fi | sha256sum)
-# Another hook may have left its line without an end.
-echo
-if [ "\${sum%% *}" = "$1" ]; then
-  echo "${AGREES}"
-  exit 0
-fi
-echo "${DIFFERS_MARK}"
-if [ -n "$found" ]; then printf "%s\\n" "$found" | sed "s/^/ /"; fi
-echo "${DIFFERS_END}"
-exit 1`
+${comparison({ hash: '$1', manager: 'apt', end: 'exit' })}`
 
 /** The hook's text inside single quotes of the command line that apt gives to a shell. */
 export const QUOTED_HOOK = HOOK.replaceAll("'", `'\\''`)

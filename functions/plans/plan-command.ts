@@ -1,10 +1,11 @@
 import { type Command, type Elevation, helped, script } from '../../ssh/ssh.ts'
 import { inContainer } from '../hypervisor/pct.ts'
-import { isManaged, managerText, RUN_CODES } from '../managers/managed-scripts.ts'
+import { RUN_CODES } from '../managers/agreement.ts'
+import { isManaged, managerText } from '../managers/managed-scripts.ts'
 import { FIND_MANAGER, type ManagerName } from '../managers/manager.ts'
 import { sudoFor } from '../updates/apt.ts'
 import { filesWord } from './conffile-scripts.ts'
-import { PLAN, PLANNED } from './plan-script.ts'
+import { PLAN, PLAN_BEGINS, PLANNED } from './plan-script.ts'
 
 /** Which of the available changes a plan takes. `packages` null: all of them. */
 export interface Selection {
@@ -21,13 +22,7 @@ export interface Selection {
  * those of all of them. Where the target has another manager, the plan tells that alone, and the run changes nothing.
  */
 export const MANAGED_PLAN = `
-section() {
-  printf '%s\\n' "$1"
-  tr -d '\\000' | sed 's/^/ /'
-  echo
-}
-${FIND_MANAGER.trim()}
-echo "manager $manager"
+${PLAN_BEGINS}
 command -v "\${manager}_changes" >/dev/null 2>&1 || exit 0
 sudo=
 managed_plan "$@"

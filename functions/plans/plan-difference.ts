@@ -6,7 +6,7 @@ import { findPlan } from '../../db/plans.ts'
 import type { EndedJob } from '../../jobs/jobs.ts'
 import { PackageUpdate } from '../managers/package-update.ts'
 import { planLines } from './plan.ts'
-import { DIFFERS_END, DIFFERS_MARK } from './bound-script.ts'
+import { DIFFERS_END, DIFFERS_MARK } from '../managers/agreement.ts'
 
 /**
  * One package that differs: `planned` and `found` are what the plan and the package manager would do, as `action from

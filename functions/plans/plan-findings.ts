@@ -47,7 +47,7 @@ export function planFindings(
   const changed = new Set(actions.map(({ name }) => name))
   const left = ofCheck.flatMap((found) => {
     const packages = found.packages.filter((name) => !changed.has(nameOf(name)))
-    return LEFT.has(found.code) && found.severity === 'info' && packages.length > 0 ? [{ ...found, packages }] : []
+    return LEFT.has(found.code) && found.severity !== 'blocking' && packages.length > 0 ? [{ ...found, packages }] : []
   })
   const named = new Set(exclude)
   const excluded = actions.filter((one) => isNamed(one, named, native)).map(({ name }) => name)

@@ -7,6 +7,7 @@ import type { Output } from '../../ssh/ssh.ts'
 import { checkOf } from '../checks/check.ts'
 import { type Finding, findingOf } from '../findings/finding.ts'
 import { readStanding, standingAt } from '../restarts/standing.ts'
+import { missingManager } from '../managers/no-manager.ts'
 import type { Services } from '../services.ts'
 import { LASTS_MS, LeftAlone, NONE_LEFT, planHash, planLines, storedFindings } from './plan.ts'
 import { leftAlone, listedOf, planFindings, withKnownVulnerabilities } from './plan-findings.ts'
@@ -17,8 +18,7 @@ import { inSlot, simulate } from './simulation.ts'
 /** Expired plans can be read for this long. */
 const KEPT_MS = 24 * 60 * 60_000
 
-const UNREADABLE =
-  'Le plan n’a pas pu être lu : cette cible n’a aucun gestionnaire de paquets connu, ou sa réponse n’est pas celle attendue.'
+const UNREADABLE = 'Le plan n’a pas pu être lu : la réponse de la cible n’est pas celle attendue.'
 
 /** A plan to make. `place` is `host`, or the id of the container. */
 export interface Wanted {
@@ -51,9 +51,10 @@ export async function makePlan(
   })
   const report = await readPlanReport(output.stdout, selection)
   if (!report) {
+    const lacking = missingManager(output.stdout, check?.os?.name)
     const asleep = check?.findings.find(({ code }) => code === 'container_stopped' || code === 'container_template')
-    if (output.code !== 0 && !asleep) return { kind: 'failed', output }
-    const finding = asleep ?? findingOf('manager_missing', { message: UNREADABLE })
+    if (output.code !== 0 && !asleep && !lacking) return { kind: 'failed', output }
+    const finding = lacking ?? asleep ?? findingOf('manager_missing', { message: UNREADABLE })
     return { kind: 'impossible', findings: [{ ...finding, severity: 'blocking' }] }
   }
   const standing = standingAt(await readStanding(db), place === 'host' ? 'host' : `lxc:${Number(place)}`)

@@ -7,6 +7,7 @@ import { managedPlan } from '../managers/managed-report.ts'
 import { isManaged } from '../managers/managed-scripts.ts'
 import { type ManagerName, PROGRAMS } from '../managers/manager.ts'
 import { MOST_PACKAGES, type PackageUpdate, short } from '../managers/package-update.ts'
+import { add, newSum, totalOf } from '../managers/sizes.ts'
 import type { Selection } from './plan-command.ts'
 import { changedConffiles, type StoredConffile } from './conffile.ts'
 
@@ -183,23 +184,6 @@ async function cachedOf(lines: readonly string[]): Promise<ReadonlyMap<string, n
 /** The name that apt gives to an archive in its cache (`pkgAcqArchive` of apt-pkg/acquire-item.cc). */
 function archiveOf({ name, to, arch }: PackageUpdate): string {
   return `${name}_${to?.replaceAll(':', '%3a')}_${arch}.deb`
-}
-
-/** A sum of which some parts may be unknown. */
-interface Sum {
-  known: number
-  isWhole: boolean
-}
-
-const newSum = (): Sum => ({ known: 0, isWhole: true })
-
-function add(sum: Sum, bytes: number | null): void {
-  sum.known += bytes ?? 0
-  sum.isWhole &&= bytes !== null
-}
-
-function totalOf({ known, isWhole }: Sum): number | null {
-  return isWhole && Number.isSafeInteger(known) ? known : null
 }
 
 /** Returns the names in lines `name[:arch]=version`, of what was asked for, that no change brings to that version. */

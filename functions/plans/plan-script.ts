@@ -1,8 +1,10 @@
 import { quote } from '../../ssh/ssh.ts'
+import { RUN_CODES } from '../managers/agreement.ts'
 import { FIND_MANAGER } from '../managers/manager.ts'
+import { TELL_OTHERS } from '../managers/no-manager.ts'
 import { CHANGED_CONFFILES } from '../updates/fetch-script.ts'
 import { PAUSE } from '../updates/lock-script.ts'
-import { BOUND, PLAN_NOT_BEGUN, QUOTED_HOOK } from './bound-script.ts'
+import { BOUND, QUOTED_HOOK } from './bound-script.ts'
 import { MOST_COMPARED, QUOTED_TAKE } from './conffile-scripts.ts'
 
 /*
@@ -58,7 +60,7 @@ pinned='-o Dir::Etc::preferences=PREFERENCES'
 # A selection that cannot be computed must not become one of everything.
 unreadable() {
   echo "ops-panel-plan: $1" >&2
-  exit ${PLAN_NOT_BEGUN}
+  exit ${RUN_CODES.notBegun}
 }
 # upgradable <option>…: name:arch, offered version, installed version; - for an offered version that dpkg does not take
 upgradable() {
@@ -170,19 +172,23 @@ Pin-Priority: -1"
   fi
 }`
 
-/**
- * `PLAN <only> <keep|remove> <every|these|without> <name>…`, on the host or inside a container: prints what apt would
- * do, in sections: a word, indented lines, an empty line. Changes nothing and refreshes nothing. Where apt is not the
- * manager, it tells which one is, and asks it if the functions of managed-scripts.ts come before this text.
- */
-export const PLAN = `${CHOOSE}${CHANGED_CONFFILES}
-section() {
+/** The beginning of a plan: the form of its sections, and what it says of the manager. */
+export const PLAN_BEGINS = `section() {
   printf '%s\\n' "$1"
   tr -d '\\000' | sed 's/^/ /'
   echo
 }
 ${FIND_MANAGER.trim()}
 echo "manager $manager"
+${TELL_OTHERS.trim()}`
+
+/**
+ * `PLAN <only> <keep|remove> <every|these|without> <name>…`, on the host or inside a container: prints what apt would
+ * do, in sections: a word, indented lines, an empty line. Changes nothing and refreshes nothing. Where apt is not the
+ * manager, it tells which one is, and asks it if the functions of managed-scripts.ts come before this text.
+ */
+export const PLAN = `${CHOOSE}${CHANGED_CONFFILES}
+${PLAN_BEGINS}
 if [ "$manager" != apt-get ]; then
   command -v managed_plan >/dev/null 2>&1 || exit 0
   sudo=
@@ -233,7 +239,7 @@ echo end
  * `PLANNED <sudo> <hash> <files> <only> <keep|remove> <every|these|without> <name>…`, on the host or inside a
  * container: makes the changes of the plan with that hash. `<sudo>` is empty or `sudo -n`, for a rule that names apt-get
  * alone. `<files>`: the changed configuration files that the new versions replace (`filesWord`); others stay. The lists
- * are not refreshed. Exits with `PLAN_DIFFERS` when apt was about to do something else, with what that was between
+ * are not refreshed. Exits with `RUN_CODES.differs` when apt was about to do something else, with what that was between
  * `DIFFERS_MARK` and `DIFFERS_END`; nothing was changed then. `BOUND` says with what it exits otherwise. Another manager
  * than apt has the same exit codes (`RUN_CODES`); the functions of managed-scripts.ts come before this text then.
  */
@@ -247,7 +253,7 @@ if [ "$manager" != apt-get ]; then
     exit
   fi
   echo "ops-panel-plan: this plan was made for apt, and the package manager is $manager."
-  exit ${PLAN_NOT_BEGUN}
+  exit ${RUN_CODES.notBegun}
 fi
 waited=0${PAUSE}${CHOOSE}
 set -f

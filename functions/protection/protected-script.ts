@@ -12,6 +12,12 @@ import { FORGET, ROOM, STATE, UNLOCK } from './step-scripts.ts'
 /** The exit code of a run whose snapshot could not be made, or whose task is impossible: EX_UNAVAILABLE. */
 export const REFUSED = 69
 
+/**
+ * The exit codes with which the update of an application says that it has run nothing: what it would run is not what was
+ * agreed to, it could not begin, or nobody agrees to it any more. There is nothing to go back from, unless something is worse.
+ */
+export const RAN_NOTHING = [76, 79, 80] as const
+
 /** Seconds between two looks at what has become worse; less after a shorter pause. */
 const AGAIN_SECONDS = 10
 
@@ -172,9 +178,11 @@ my $code = upgrade(@$command);
 note(upgraded => number($code));
 finish('cancelled', $code) if stopped();
 # An application may change without any package.
-my $was = $task eq 'application' ? undef : packages($healthy);
-my $now = defined $was ? look('upgraded') : undef;
-if ($now && $was eq (packages($now) // '') && !@{ worse($healthy, $now) }) {
+my $is_application = $task eq 'application';
+my $ran_nothing = $is_application && grep { $code == $_ } (${RAN_NOTHING.join(', ')});
+my $was = $is_application ? undef : packages($healthy);
+my $now = $ran_nothing || defined $was ? look('upgraded') : undef;
+if ($now && ($ran_nothing || $was eq (packages($now) // '')) && !@{ worse($healthy, $now) }) {
   # Nothing has changed, so there is nothing to go back from.
   if ($made eq 'backup') { phase('pruning'); prune_backups($location) }
   if ($made eq 'snapshot') { phase('pruning'); my ($gone, $text) = forget($name); note(pruned => $gone ? [] : [$name], kept => $gone ? [[$name, last_line($text)]] : []) }

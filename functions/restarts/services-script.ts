@@ -106,7 +106,7 @@ users_of_files() {
       if (ended && !lacking && count <= 1000) print "whole"
     }'
 }
-# The paths under which dpkg may know a file, the best first.
+# The paths under which the package manager may know a file, the best first.
 known_paths='
   function paths_of(file, paths, count, stem) {
     if (file !~ /^[A-Za-z0-9\\/._+@:~%=,-]+$/) return 0
@@ -117,12 +117,29 @@ known_paths='
     }
   }
   function file_of(line) { sub(/^[^ ]+ [^ ]+ [^ ]+ /, "", line); return line }'
+# owners: of paths on stdin, lines \`= <package> <path>\`
+owners() {
+  case \${manager:-} in
+    apk) xargs -r $brief apk info --who-owns | sed -n 's|^\\(/[^ ]*\\) \\(symlink target \\)\\{0,1\\}is owned by \\([A-Za-z0-9._][A-Za-z0-9._+-]*\\)-[0-9][^ -]*-r[0-9]*$|= \\3 \\1|p' ;;
+    pacman) xargs -r $brief pacman -Qo --color never | sed -n 's|^\\(/[^ ]*\\) is owned by \\([A-Za-z0-9@_+][A-Za-z0-9@._+-]*\\) [^ ]*$|= \\2 \\1|p' ;;
+    dnf | zypper)
+      # rpm does not say to which of the paths a name belongs.
+      paths=$(cat)
+      {
+        printf '%s\\n' "$paths" --
+        printf '%s\\n' "$paths" | xargs -r $brief rpm -qf --qf '%{NAME}\\n' | grep -x '[A-Za-z0-9_][A-Za-z0-9._+-]*' | sort -u | head -n 500 |
+          xargs -r $brief rpm -q --qf '[= %{=NAME} %{FILENAMES}\\n]' | head -c 20000000
+      } | awk '!body { if ($0 == "--") body = 1; else want[$0]; next } NF == 3 && $1 == "=" && $2 ~ /^[A-Za-z0-9_][A-Za-z0-9._+-]*$/ && ($3 in want)'
+      ;;
+    *) xargs -r $brief dpkg-query -S -- | sed -n 's|^\\([a-z0-9][a-z0-9+.-]*\\)\\(:[a-z0-9-]*\\)\\{0,1\\}\\(, .*\\)\\{0,1\\}: \\(/.*\\)$|= \\1 \\4|p' ;;
+  esac
+}
 with_packages() {
   found=$(cat)
   {
     printf '%s\\n' "$found" |
       awk "$known_paths"'NF > 3 { count = paths_of(file_of($0), paths); for (at = 1; at <= count; at++) print paths[at] }' |
-      sort -u | head -n 3000 | xargs -r dpkg-query -S -- | sed -n 's|^\\([a-z0-9][a-z0-9+.-]*\\)\\(:[a-z0-9-]*\\)\\{0,1\\}\\(, .*\\)\\{0,1\\}: \\(/.*\\)$|= \\1 \\4|p'
+      sort -u | head -n 3000 | owners
     printf '%s\\n' "$found"
   } | awk "$known_paths"'
     function tell() { if (key != "") print key, (owner == "" ? "-" : owner), path }

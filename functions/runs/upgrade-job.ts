@@ -17,7 +17,7 @@ import type { HypervisorSettings } from '../hypervisor/settings.ts'
 import { answerByApi, hasApi, isForApi } from '../hypervisor/snapshot-answers.ts'
 import { parseTarget, type Target } from '../hypervisor/target.ts'
 import { withManagers } from '../managers/managed-scripts.ts'
-import { PLAN_DIFFERS, PLAN_NOT_BEGUN, PLAN_UNBOUND } from '../plans/bound-script.ts'
+import { RUN_CODES } from '../managers/agreement.ts'
 import { PlanSelection } from '../plans/plan.ts'
 import { planDifference } from '../plans/plan-difference.ts'
 import { plannedCommand } from '../plans/plan-command.ts'
@@ -179,9 +179,9 @@ async function warned(ended: EndedJob): Promise<JobResult> {
 
 /** The exit codes of `PLANNED` that end a job with an error, although its command has done what it should. */
 const ERRORS: Record<number, 'plan_changed' | 'plan_not_begun' | 'plan_unbound'> = {
-  [PLAN_DIFFERS]: 'plan_changed',
-  [PLAN_NOT_BEGUN]: 'plan_not_begun',
-  [PLAN_UNBOUND]: 'plan_unbound',
+  [RUN_CODES.differs]: 'plan_changed',
+  [RUN_CODES.notBegun]: 'plan_not_begun',
+  [RUN_CODES.unbound]: 'plan_unbound',
 }
 
 async function plannedResult(plan: string, ended: EndedJob): Promise<JobResult> {

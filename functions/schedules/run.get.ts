@@ -9,7 +9,7 @@ export default defineFunction({
   path: '/api/schedules/runs/:id',
   summary: 'A run of a schedule',
   description:
-    'Returns what each wave of a run came to. `started_by` is who wanted it, null for a time of the schedule. Of `missed` times, `missed` says how many: 300 are 300 or more. `reason` says why: `service_away`, `former_run`, `all_paused`; and of a stopped run: `regressed`, `failed`, `creator_kept_out`, `host_away`, `reboot_failed`, `internal_error`.',
+    'Returns what each wave of a run came to. `started_by` is who wanted it, null for a time of the schedule. Of `missed` times, `missed` says how many: 300 are 300 or more. `reason` says why: `service_away`, `former_run`, `all_paused`; and of a stopped run: `regressed`, `failed`, `creator_kept_out`, `host_away`, `reboot_failed`, `internal_error`. A run that is `done` has `left_out` where its schedule wants security updates alone and a target cannot tell them from others: that target was left out, and the others were upgraded.',
   auth: 'user',
   rateLimit: READS,
   request: { params: z.object({ id: ScheduleRunId }) },

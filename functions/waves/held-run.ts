@@ -90,13 +90,21 @@ async function happenedTo(db: Database, { waves }: RunProgress, { wave, targets 
 
 /**
  * Stores the progress of a run, which then has it. A stop, with its event, and the end of the run are in the same
- * transaction. False when the run is no longer as it was read; the next tick looks again.
+ * transaction; `lack` is why a run that ends without a stop is not whole. False when the run is no longer as it was read; the next tick looks again.
  */
 export async function save(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   run: HeldRun,
   progress: RunProgress,
-  { stop, end }: { stop?: Stop | undefined; end?: Exclude<RunState, 'running' | 'missed'> | undefined } = {},
+  {
+    stop,
+    end,
+    lack,
+  }: {
+    stop?: Stop | undefined
+    end?: Exclude<RunState, 'running' | 'missed'> | undefined
+    lack?: string | undefined
+  } = {},
 ): Promise<boolean> {
   const at = timestamp(clock())
   const happened = stop ? await happenedTo(db, progress, stop) : []
@@ -120,9 +128,9 @@ export async function save(
       },
     }),
   ]
-  const change = { waves: JSON.stringify(progress), reason: stop?.reason, end: end && { state: end, at } }
+  const change = { waves: JSON.stringify(progress), reason: stop?.reason ?? lack, end: end && { state: end, at } }
   if (!(await saveRun(db, run, change, { more: told ?? [], pause: stop?.pause }))) return false
-  Object.assign(run, { progress, revision: run.revision + 1, reason: run.reason ?? stop?.reason ?? null })
+  Object.assign(run, { progress, revision: run.revision + 1, reason: run.reason ?? stop?.reason ?? lack ?? null })
   run.state = end ?? run.state
   return true
 }

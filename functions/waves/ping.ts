@@ -1,20 +1,20 @@
 import { SecretError, type Secrets } from '../../platform/secrets.ts'
 import { pingSecret, RunProgress } from '../../schedules/schedules.ts'
-import { isFailure } from './wave-outcomes.ts'
+import { isFailure, isLeftOut } from './wave-outcomes.ts'
 
 /** The signals of a dead-man switch: a run has begun, has done all that its schedule says, or has not. */
 export type Signal = 'start' | 'success' | 'fail'
 
 /**
  * Returns the signal of a run's state. Any end but `done` is a failure, a cancelled run too: the switch watches that the work
- * is done, and a person who has cancelled it knows better than to trust that it was. A run that went on after a failure may
- * be `done`, and its work is not. `waves` is its progress as JSON.
+ * is done, and a person who has cancelled it knows better than to trust that it was. A run that went on after a failure, or has
+ * left a target out, may be `done`, and its work is not. `waves` is its progress as JSON.
  */
 export function signalOf(state: string, waves: string): Signal {
   if (state === 'running') return 'start'
   if (state !== 'done') return 'fail'
   const { data } = RunProgress.safeParse(JSON.parse(waves))
-  return data?.waves.every(({ jobs }) => !jobs.some(isFailure)) ? 'success' : 'fail'
+  return data?.waves.every(({ jobs }) => !jobs.some((job) => isFailure(job) || isLeftOut(job))) ? 'success' : 'fail'
 }
 
 /** Returns the address of a signal: `/start` or `/fail` below the given one, or that one itself. */

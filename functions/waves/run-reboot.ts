@@ -3,7 +3,7 @@ import { readCheck, upgradesOfAll } from '../../db/checks.ts'
 import { type WaveJobRow, withdrawWaiting } from '../../db/schedules/runs.ts'
 import { findHostAccount } from '../../db/users.ts'
 import { Failure } from '../../runtime/errors.ts'
-import type { RunReboot } from '../../schedules/schedules.ts'
+import { LEFT_OUT, type RunReboot } from '../../schedules/schedules.ts'
 import { checkOf } from '../checks/check.ts'
 import { lookAtHost } from '../restarts/reboot-end.ts'
 import { rebootJob } from '../restarts/reboot-job.ts'
@@ -12,7 +12,7 @@ import type { Services } from '../services.ts'
 import { haltOf, type HeldRun, isWithdrawn, partId, save, scheduled, type Stop, withdrawerOf } from './held-run.ts'
 import { startedCheck } from './run-checks.ts'
 import type { Looked, Tick } from './tick.ts'
-import { checked, isEndless, isFailure } from './wave-outcomes.ts'
+import { checked, isEndless, isFailure, isLeftOut } from './wave-outcomes.ts'
 import { keptOut, type Prepared } from './wave-plans.ts'
 
 const NOTHING: RunReboot = { check_id: null, job_id: null, outcome: null }
@@ -75,8 +75,11 @@ async function endAs(
   stop?: Stop,
 ): Promise<void> {
   background.drop(run.id)
-  if (await save(services, run, { ...run.progress, reboot }, { stop, end: state }))
-    services.log.info({ run: run.id, state, reason: stop?.reason ?? run.reason }, 'the run of a schedule has ended')
+  const isPartial = state === 'done' && run.progress.waves.some(({ jobs }) => jobs.some(isLeftOut))
+  if (
+    await save(services, run, { ...run.progress, reboot }, { stop, end: state, lack: isPartial ? LEFT_OUT : undefined })
+  )
+    services.log.info({ run: run.id, state, reason: run.reason }, 'the run of a schedule has ended')
 }
 
 function stopAt(tick: Tick, reboot: RunReboot): Promise<void> {

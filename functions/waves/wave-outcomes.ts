@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { JobPart } from '../../db/jobs.ts'
 import type { WaveJobRow } from '../../db/schedules/runs.ts'
-import type { RunWave, WaveJob } from '../../schedules/schedules.ts'
+import { LEFT_OUT, type RunWave, type WaveJob } from '../../schedules/schedules.ts'
 import { uncheckedIn } from '../checks/check.ts'
 import type { Services } from '../services.ts'
 import { haltOf, type HeldRun, isWithdrawn } from './held-run.ts'
@@ -17,6 +17,11 @@ export function isWorse({ outcome }: WaveJob): boolean {
 
 export function isFailure(job: WaveJob): boolean {
   return isWorse(job) || (job.outcome !== null && FAILED.has(job.outcome))
+}
+
+/** Whether a target was left out for good: nothing has failed, and the schedule never does what it says there. */
+export function isLeftOut({ outcome }: Pick<WaveJob, 'outcome'>): boolean {
+  return outcome === LEFT_OUT
 }
 
 /** Why something did not begin, by the halt of its run. */

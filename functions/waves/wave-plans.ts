@@ -2,11 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { readCheck, readChecks, upgradesOfAll } from '../../db/checks.ts'
 import { findHostAccount, type HostAccount } from '../../db/users.ts'
 import { Failure } from '../../runtime/errors.ts'
-import type { WaveJob } from '../../schedules/schedules.ts'
+import { LEFT_OUT, type WaveJob } from '../../schedules/schedules.ts'
 import { commandFailure, SshError } from '../../ssh/ssh.ts'
 import { recheckAbsent } from '../auth/host-account.ts'
 import { checkOf } from '../checks/check.ts'
 import { isOpen } from '../checks/last-upgrade.ts'
+import type { Finding } from '../findings/finding.ts'
 import { makePlan } from '../plans/plan-making.ts'
 import type { Services } from '../services.ts'
 import { refreshLists } from './run-checks.ts'
@@ -131,17 +132,33 @@ interface WantedPlan {
   signal: AbortSignal
 }
 
-/** Returns a French sentence where the last check could not read the lists because apt or dpkg was at work. */
-async function lockedOut({ db, clock }: Services, target: string): Promise<string | undefined> {
+/**
+ * Returns the entry of a target for which a plan found nothing to upgrade: what the plan and the last check say may forbid
+ * to believe that.
+ */
+async function withoutUpgrades(
+  { db, clock }: Services,
+  { target, only }: WantedPlan,
+  planned: readonly Finding[],
+): Promise<WaveJob> {
+  const none = (outcome: string, reason: string | null) => ({ target, job_id: null, outcome, reason })
+  // A repository that could not be read may offer something.
+  const unread = planned.find(({ code }) => UNREAD.has(code))
+  if (unread) return none('impossible', unread.message)
   const row = await readCheck(db, target)
-  if (!row || row.checked_at === null || row.lists_at === row.checked_at) return undefined
+  if (!row || row.checked_at === null) return none('nothing_to_do', null)
   const { findings } = checkOf(row, await upgradesOfAll(db), clock())
-  const locked = findings.find(({ code }) => code === 'manager_locked')
-  return locked && `Les listes de paquets n’ont pas été relues : ${locked.message}`
+  const message = (of: Finding['code']) => findings.find(({ code }) => code === of)?.message
+  const locked = row.lists_at === row.checked_at ? undefined : message('manager_locked')
+  if (locked !== undefined) return none('impossible', `Les listes de paquets n’ont pas été relues : ${locked}`)
+  // Where nobody marks security updates, that there are none means nothing.
+  const unmarked = only === 'security' ? message('security_unknown') : undefined
+  return unmarked === undefined ? none('nothing_to_do', null) : none(LEFT_OUT, unmarked)
 }
 
 /** Makes the plan of one target and returns its id, or the entry of a target without one. */
-async function planOf(services: Services, { target, only, owner, signal }: WantedPlan): Promise<string | WaveJob> {
+async function planOf(services: Services, wanted: WantedPlan): Promise<string | WaveJob> {
+  const { target, only, owner, signal } = wanted
   const place = target === 'host' ? 'host' : target.slice('lxc:'.length)
   const selection = { only, packages: null, exclude: [], allow_remove: false }
   const none = (outcome: string, reason: string | null) => ({ target, job_id: null, outcome, reason })
@@ -149,14 +166,12 @@ async function planOf(services: Services, { target, only, owner, signal }: Wante
     try {
       const making = await makePlan(services, { target, place, selection, user: owner, signal })
       if (making.kind === 'made') return making.plan.id
-      if (making.kind === 'empty') {
-        // A repository that could not be read may offer something.
-        const unread =
-          making.findings.find(({ code }) => UNREAD.has(code))?.message ?? (await lockedOut(services, target))
-        return unread === undefined ? none('nothing_to_do', null) : none('impossible', unread)
-      }
+      if (making.kind === 'empty') return withoutUpgrades(services, wanted, making.findings)
       if (making.kind === 'failed')
         return none('impossible', `Le plan a échoué : ${commandFailure(making.output).message}`)
+      // No other run could either: this is no failure, and the other targets go on.
+      const unable = making.findings.find(({ code }) => code === 'selection_unsupported')
+      if (only === 'security' && unable) return none(LEFT_OUT, unable.message)
       const blocking = making.findings.find(({ severity }) => severity === 'blocking')
       return none('impossible', blocking?.message ?? null)
     } catch (error) {

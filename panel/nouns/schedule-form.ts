@@ -1,6 +1,6 @@
 import type { Check } from './checked.ts'
 import { clockOf, clockSaid, cronOf, MOST_DATE, presetOf } from './cron.ts'
-import { unableTo } from './manager.ts'
+import { isSecurityUnknown, unableTo } from './manager.ts'
 import type { Schedule, WaveTargets } from './schedule.ts'
 
 /** A schedule as people set it, without its times and runs. */
@@ -133,7 +133,10 @@ export function outOfReach({
   return undefined
 }
 
-/** The targets that a schedule of security updates alone never upgrades, because their package manager cannot choose those. */
+/**
+ * The targets that a schedule of security updates alone leaves out: their package manager cannot choose those, or nobody
+ * marks them.
+ */
 export function withoutMarks(
   { action, only, waves }: Pick<Settings, 'action' | 'only' | 'waves'>,
   checks: readonly Check[],
@@ -142,7 +145,8 @@ export function withoutMarks(
   const named = new Set(waves.flatMap(({ targets }) => (targets === 'rest' ? [] : targets)))
   const hasRest = waves.some(({ targets }) => targets === 'rest')
   const isIn = ({ target, state }: Check) => named.has(target) || (hasRest && target !== 'host' && state !== 'stopped')
-  return checks.filter((check) => isIn(check) && unableTo('security', check) !== undefined)
+  const isLeft = (check: Check) => unableTo('security', check) !== undefined || isSecurityUnknown(check)
+  return checks.filter((check) => isIn(check) && isLeft(check))
 }
 
 /** Whether a wave names the host: only then it may be restarted. */

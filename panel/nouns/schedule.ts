@@ -8,9 +8,18 @@ export type WaveTargets = Schedule['waves'][number]['targets']
 
 /**
  * How a schedule stands. `barred`: the service has paused it. `broken`: its newest run stopped. `trouble`: the newest time was missed,
- * or its window closed too early.
+ * or its window closed too early. `partial`: the newest run has left targets out, and so will the next one.
  */
-export type Standing = 'barred' | 'broken' | 'trouble' | 'running' | 'well' | 'cancelled' | 'unused' | 'paused'
+export type Standing =
+  | 'barred'
+  | 'broken'
+  | 'trouble'
+  | 'running'
+  | 'well'
+  | 'partial'
+  | 'cancelled'
+  | 'unused'
+  | 'paused'
 
 const OF_RUN: Readonly<Record<RunState, Standing>> = {
   running: 'running',
@@ -21,10 +30,11 @@ const OF_RUN: Readonly<Record<RunState, Standing>> = {
   cancelled: 'cancelled',
 }
 
-export function standingOf({ enabled, paused_reason: reason, recent }: Schedule): Standing {
+export function standingOf({ enabled, paused_reason: reason, recent, last_run: last }: Schedule): Standing {
   const newest = recent.at(-1)
   if (newest?.state === 'running') return 'running'
   if (!enabled) return reason === null ? 'paused' : 'barred'
+  if (last !== null && last.id === newest?.id && isPartial(last)) return 'partial'
   return newest ? OF_RUN[newest.state] : 'unused'
 }
 
@@ -34,12 +44,13 @@ export const STANDING_STATUS = {
   trouble: 'warn',
   running: 'run',
   well: 'ok',
+  partial: 'warn',
   cancelled: 'barred',
   unused: 'unknown',
   paused: 'off',
 } as const
 
-export const RUN_STATUS = {
+const RUN_STATUS = {
   running: 'run',
   done: 'ok',
   stopped: 'err',
@@ -47,6 +58,16 @@ export const RUN_STATUS = {
   window_closed: 'warn',
   cancelled: 'barred',
 } as const
+
+/** Whether a run has done everything but for targets that it had to leave out. */
+export function isPartial({ state, reason }: Pick<Run, 'state' | 'reason'>): boolean {
+  return state === 'done' && reason === 'left_out'
+}
+
+/** How a run shows: one that has left targets out is not well. */
+export function runStatus(run: Pick<Run, 'state' | 'reason'>): (typeof RUN_STATUS)[RunState] {
+  return isPartial(run) ? 'warn' : RUN_STATUS[run.state]
+}
 
 /** The end of a target in a run; `waiting` before it is known. */
 export type Fate =
@@ -60,6 +81,7 @@ export type Fate =
   | 'impossible'
   | 'cancelled'
   | 'notStarted'
+  | 'leftOut'
   | 'skipped'
   | 'checked'
   | 'unchecked'
@@ -76,6 +98,7 @@ const FATES: Readonly<Record<string, Fate>> = {
   impossible: 'impossible',
   cancelled: 'cancelled',
   not_started: 'notStarted',
+  left_out: 'leftOut',
   skipped: 'skipped',
   checked: 'checked',
   check_failed: 'unchecked',
@@ -96,6 +119,7 @@ export const FATE_STATUS = {
   impossible: 'warn',
   cancelled: 'barred',
   notStarted: 'off',
+  leftOut: 'warn',
   skipped: 'off',
   checked: 'ok',
   unchecked: 'warn',
@@ -110,6 +134,7 @@ const TOLD = [
   'failed',
   'unchecked',
   'impossible',
+  'leftOut',
   'upgraded',
   'checked',
   'nothing',

@@ -23,8 +23,11 @@ export interface Listed extends Concluded {
  */
 export function withHarm(checks: readonly Check[], jobs: readonly Listed[]): Check[] {
   return checks.map((check) => {
-    const newest = newestOf(check.target, jobs)
-    const harm = newest ? harmOf(newest, jobs) : harmIn(check)
+    const newest = newestOf(check.target, undefined, jobs)
+    const updated = newestOf(check.target, 'application', jobs)
+    const harms = [newest ? harmOf(newest, jobs) : harmIn(check), updated && harmOf(updated, jobs)]
+    // A package upgrade that did no harm says nothing about an application, nor the other way round.
+    const harm = harms.find((each) => each && each.ending !== 'back') ?? harms.find((each) => each)
     return harm && !isMended(harm, check) ? { ...check, harm } : check
   })
 }
@@ -36,16 +39,20 @@ function isMended({ ending, finished_at }: Harm, { state, checked_at }: Check): 
 }
 
 /** Errors of upgrades that changed nothing. */
-const WITHOUT_EFFECT: ReadonlySet<string | null> = new Set(['plan_changed', 'protection_unavailable', 'cancelled'])
+const WITHOUT_EFFECT: ReadonlySet<string | null> = new Set([
+  'plan_changed',
+  'protection_unavailable',
+  'cancelled',
+  'source_changed',
+  'not_agreed',
+  'application_not_begun',
+])
 
-/** The newest ended upgrade of a target that changed something. */
-function newestOf(target: string, jobs: readonly Listed[]): Listed | undefined {
+/** The newest ended upgrade of a target, or update of an application there, that changed something. */
+function newestOf(target: string, kind: string | undefined, jobs: readonly Listed[]): Listed | undefined {
   return jobs.find(
     (job) =>
-      job.kind === undefined &&
-      job.target === target &&
-      job.status !== 'running' &&
-      !WITHOUT_EFFECT.has(job.error_code),
+      job.kind === kind && job.target === target && job.status !== 'running' && !WITHOUT_EFFECT.has(job.error_code),
   )
 }
 

@@ -145,11 +145,13 @@ export function firstFinding({ findings }: Check): Finding | undefined {
   return worstFirst(findings).find(({ code }) => code !== 'container_stopped')
 }
 
-/** How many packages or services the words about a finding count: those that come or go with it, if its upgrade changes others. */
+/** How many packages, services or applications the words about a finding count: those that come or go with it, if its upgrade changes others. */
 export function countIn({ counts, services }: Pick<Check, 'counts' | 'services'>, finding: Finding): number {
-  const { code, packages, message } = finding
+  const { code, packages, message, severity } = finding
   if (code === 'kept_back_install') return counts.install
   if (code === 'services_outdated') return services.length
+  // A warning names applications that could not be looked at.
+  if (code === 'application_update' && severity !== 'info') return 0
   if (code !== 'kept_back_remove') return packages.length
   // The sentence alone has the packages that go.
   const removed = /^Des mises à jour ne passent qu’en supprimant (.{1,3000}?)(?: et (\d{1,4}) autres)?\.$/.exec(message)

@@ -1,4 +1,6 @@
 import { useEffect } from 'preact/hooks'
+import { ApplicationEnding, applicationTitle } from '../parts/applications/job-view.tsx'
+import { ApplicationSheet } from '../parts/applications/sheet.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { JobOutput, useFollowedJob } from '../parts/job-output.tsx'
 import { Aftermath, noteOf, Progress, titleOf } from '../parts/protection/job-view.tsx'
@@ -27,7 +29,7 @@ function JobView({ id }: { id: string }) {
   const by = record && otherPerson(record)
   const kind = record?.kind ?? 'upgrade'
   const name = record ? targetName(record.target, record.kind) : ''
-  const title = record && titleOf(record, name)
+  const title = record && (titleOf(record, name) ?? applicationTitle(record))
   const broke = record && noteOf(job, record)
   return (
     <div class="job-page">
@@ -42,7 +44,8 @@ function JobView({ id }: { id: string }) {
                   <br />
                 </>
               )}
-              {title === undefined ? name : say.titles[kind]} · <Ago at={record.started_at} />
+              {title === undefined || (record.application && broke === undefined) ? name : say.titles[kind]} ·{' '}
+              <Ago at={record.started_at} />
               {by !== undefined && <> · {say.startedBy(by)}</>}
             </>
           )
@@ -55,7 +58,9 @@ function JobView({ id }: { id: string }) {
       {record && <Progress job={job} record={record} />}
       {record && <RebootProgress job={job} record={record} />}
       {record && <Aftermath job={job} record={record} />}
+      {record && <ApplicationEnding job={job} record={record} />}
       <JobOutput job={job} />
+      <ApplicationSheet />
     </div>
   )
 }

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { clock, duration } from '../nouns/format.ts'
 import type { Upgrades } from '../nouns/night.ts'
-import { type Run, RUN_STATUS, stationsOf } from '../nouns/schedule.ts'
+import { isPartial, type Run, runStatus, stationsOf } from '../nouns/schedule.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { confirm } from '../parts/dialog.tsx'
 import { Heading } from '../parts/heading.tsx'
@@ -95,7 +95,7 @@ function Result({ of: run }: { of: Run }) {
   if (!why && tally === '' && pingError === null) return null
   return (
     <section class="run-result" aria-label={say.states[run.state]}>
-      <Status is={RUN_STATUS[run.state]} hidden>
+      <Status is={runStatus(run)} hidden>
         {say.states[run.state]}
       </Status>
       <div class="grow">
@@ -111,8 +111,10 @@ function Result({ of: run }: { of: Run }) {
   )
 }
 
-function whySaid({ state, reason, missed, waves, cancelled_by: cancelledBy }: Run): string | undefined {
+function whySaid(run: Run): string | undefined {
+  const { state, reason, missed, waves, cancelled_by: cancelledBy } = run
   const { run: say, reasons } = scheduleWords()
+  if (isPartial(run)) return say.whyPartial
   const because = Object.entries(reasons).find(([code]) => code === reason)?.[1] ?? reason ?? ''
   if (state === 'running') return cancelledBy === null ? undefined : say.cancelAsked(cancelledBy)
   if (state === 'missed') return [say.whyMissed(because), ...(missed > 1 ? [say.missed(missed)] : [])].join(' ')

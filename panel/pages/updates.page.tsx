@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks'
 import { oldestOf } from '../nouns/checked.ts'
 import { reviewable } from '../nouns/target-list.ts'
 import { Action, useAct } from '../parts/action.tsx'
+import { ApplicationSheet } from '../parts/applications/sheet.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Placeholder } from '../parts/loaded.tsx'
 import { useNarrow } from '../parts/narrow.ts'
@@ -11,7 +12,7 @@ import { Ago } from '../parts/time.tsx'
 import { go, keepInQuery, route } from '../router.ts'
 import { checks, checksError, checkWhatIsDue, isChecking, readChecks, startCheck, useChecks } from '../wire/checks.ts'
 import { hostAway, readHost } from '../wire/host.ts'
-import { jobs, running } from '../wire/jobs.ts'
+import { history, running } from '../wire/jobs.ts'
 import { useLoad } from '../wire/load.ts'
 import { readTargets } from '../wire/packages.ts'
 import { words } from '../words/words.ts'
@@ -58,7 +59,9 @@ export function UpdatesPage() {
   }
   const deeds = useDeeds(show)
   const known = checks.value ?? []
-  const busy = new Set(running.value.flatMap(({ kind, target }) => (kind === undefined ? [target] : [])))
+  const busy = new Set(
+    running.value.flatMap(({ kind, target }) => (kind === undefined || kind === 'application' ? [target] : [])),
+  )
   const all = reviewable(known, busy)
   const urgent = all.filter(({ counts }) => counts.security > 0)
   const checkAll = useAct(() => startCheck('all'))
@@ -100,7 +103,7 @@ export function UpdatesPage() {
         choose={choose}
         counts={{
           targets: checks.value?.length,
-          runs: jobs.value && byRun(jobs.value).length,
+          runs: history.value && byRun(history.value).length,
           protection: undefined,
           held: checks.value && heldIn(known).reduce((sum, { finding }) => sum + finding.packages.length, 0),
         }}
@@ -116,6 +119,7 @@ export function UpdatesPage() {
         {tab === 'held' && <HeldList checks={known} deeds={deeds} />}
         {tab === 'protection' && <ProtectionTab show={(job) => go(`/updates/${job}`)} />}
       </div>
+      <ApplicationSheet />
     </div>
   )
 }

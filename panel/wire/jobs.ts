@@ -32,6 +32,8 @@ const known = signal<readonly Job[]>()
 export const newestJobs: ReadonlySignal<readonly Job[] | undefined> = known
 /** The newest upgrades, newest first; undefined until they are known. */
 export const jobs = computed(() => known.value?.filter(({ kind }) => kind === undefined))
+/** The same with the updates of applications. */
+export const history = computed(() => known.value?.filter(({ kind = 'application' }) => kind === 'application'))
 export const jobsError = signal<unknown>()
 /** All running jobs in the order of their kinds, each kind with its newest first. */
 export const running = computed(() =>

@@ -1,4 +1,5 @@
 import { account } from './en/account.ts'
+import { applications } from './en/applications.ts'
 import { audit } from './en/audit.ts'
 import { containers } from './en/containers.ts'
 import { dashboard } from './en/dashboard.ts'
@@ -83,4 +84,4 @@ export const en: Words = {
   shell,
 }
 
-export const later: LaterWords = { audit, notifications, protection, schedules }
+export const later: LaterWords = { applications, audit, notifications, protection, schedules }

@@ -1,4 +1,5 @@
 import { account } from './fr/account.ts'
+import type { applications } from './fr/applications.ts'
 import type { audit } from './fr/audit.ts'
 import { containers } from './fr/containers.ts'
 import { dashboard } from './fr/dashboard.ts'
@@ -55,6 +56,7 @@ export type Words = typeof fr
 
 /** The words that the first load does not contain. */
 export interface LaterWords {
+  applications: typeof applications
   audit: typeof audit
   notifications: typeof notifications
   protection: typeof protection

@@ -4,7 +4,7 @@ import type { DemoHostOptions } from '../../demo/host.ts'
 import { BASE, CONTAINERD, CURL, GIT, LIBCURL, LIBSSL, NGINX, OPENSSL, TZDATA } from '../../demo/packages.ts'
 import { ALPINE, ARCH, container, type Place } from '../../demo/place.ts'
 import { HOLD, UNHOLD } from '../../functions/checks/remedy-scripts.ts'
-import { DIFFERS_END, DIFFERS_MARK, PLAN_DIFFERS } from '../../functions/plans/bound-script.ts'
+import { DIFFERS_END, DIFFERS_MARK, RUN_CODES } from '../../functions/managers/agreement.ts'
 import { planCommand, plannedCommand, type Selection } from '../../functions/plans/plan-command.ts'
 import { type Elevation, script } from '../../ssh/command.ts'
 import { startDemo } from '../runtime/demo.ts'
@@ -168,7 +168,7 @@ test('a plan that differs changes nothing, and the output tells what apt was abo
 
   const { code, stdout } = await planned([UPGRADE_OPENSSL])
 
-  expect(code).toBe(PLAN_DIFFERS)
+  expect(code).toBe(RUN_CODES.differs)
   expect(stdout).toContain('Fetched ')
   expect(stdout).not.toContain('Unpacking')
   expect(stdout.slice(stdout.indexOf(DIFFERS_MARK))).toBe(
@@ -182,7 +182,7 @@ test('a plan differs where nothing is left to do', async () => {
 
   const { code, stdout } = await planned([UPGRADE_OPENSSL])
 
-  expect(code).toBe(PLAN_DIFFERS)
+  expect(code).toBe(RUN_CODES.differs)
   expect(stdout).toContain(`${DIFFERS_MARK}\n${DIFFERS_END}\n`)
 })
 
@@ -201,7 +201,7 @@ test.each([
   const before = await planned([UPGRADE_OPENSSL])
 
   expect(stdout).toContain('(3.0.17-1~deb12u2 ')
-  expect(before.code).toBe(PLAN_DIFFERS)
+  expect(before.code).toBe(RUN_CODES.differs)
   expect(before.stdout).toContain(' upgrade openssl:amd64 3.0.15-1~deb12u1 3.0.18-1\n')
   expect((await planned(['upgrade openssl:amd64 3.0.15-1~deb12u1 3.0.18-1'])).code).toBe(0)
 })
@@ -219,7 +219,7 @@ test('a hold makes a plan differ, and lasts until it is lifted', async () => {
   expect(missing).toMatchObject({ code: 1, stdout: 'Not installed: libnew1 \n' })
   expect(held).toMatchObject({ code: 0, stdout: 'openssl set on hold.\n' })
   expect(again).toMatchObject({ code: 0, stdout: 'These packages are held already.\n' })
-  expect((await planned([UPGRADE_OPENSSL], { packages: ['openssl'] })).code).toBe(PLAN_DIFFERS)
+  expect((await planned([UPGRADE_OPENSSL], { packages: ['openssl'] })).code).toBe(RUN_CODES.differs)
   expect((await mark(UNHOLD, 'openssl')).code).toBe(0)
   expect(one.held).toEqual([])
   expect((await planned([UPGRADE_OPENSSL], { packages: ['openssl'] })).code).toBe(0)
@@ -235,7 +235,7 @@ test('a newer version that appears after the run upgrades what the run has insta
   expect((await planned([UPGRADE_OPENSSL])).code).toBe(0)
   const { code } = await planned(['upgrade openssl:amd64 3.0.17-1~deb12u2 3.0.18-1'])
 
-  expect(code).toBe(PLAN_DIFFERS)
+  expect(code).toBe(RUN_CODES.differs)
 })
 
 test('an account with a sudo rule makes and runs plans of the host and of a container', async () => {

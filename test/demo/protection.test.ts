@@ -7,7 +7,7 @@ import { withSnapshot } from '../../demo/protection/snapshots.ts'
 import { docker, socket, unit } from '../../demo/protection/vital.ts'
 import type { Prepared } from '../../jobs/kind.ts'
 import { ANSWER, CANCEL, START } from '../../jobs/script.ts'
-import { PLAN_DIFFERS } from '../../functions/plans/bound-script.ts'
+import { RUN_CODES } from '../../functions/managers/agreement.ts'
 import { plannedCommand } from '../../functions/plans/plan-command.ts'
 import { forgetCommand, protectedCommand, rollbackCommand } from '../../functions/protection/protected-run.ts'
 import { REFUSED } from '../../functions/protection/protected-script.ts'
@@ -127,7 +127,7 @@ test('a plan that differs changes nothing, and its snapshot goes', async () => {
 
   const { code, report } = await upgrade()
 
-  expect([code, report.outcome, report.pruned]).toEqual([PLAN_DIFFERS, 'failed', [NAME]])
+  expect([code, report.outcome, report.pruned]).toEqual([RUN_CODES.differs, 'failed', [NAME]])
   expect([names(), demo.upgradable('201')]).toEqual([[], ['openssl', 'other']])
 })
 

@@ -216,7 +216,8 @@ describe('containers of four package managers', () => {
       expect(status).toBe(202)
       const { exit_code, output } = await alice.ended(Restarting.parse(body).job_id, true)
 
-      expect(told).toMatchObject([{ name: 'rig-listener', reason: '/usr/lib/rig/librigmap.so.1' }])
+      const library = { reason: '/usr/lib/rig/librigmap.so.1', package: 'rig-maplib' }
+      expect(told).toMatchObject([{ name: 'rig-listener', ...library }])
       expect(exit_code).toBe(0)
       expect(output).toMatch(/^rig-listener: main PID \d+ -> \d+, active$/m)
       await alice.check(targetOf(id))

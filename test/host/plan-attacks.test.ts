@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
-import { DIFFERS_END, DIFFERS_MARK } from '../../functions/plans/bound-script.ts'
+import { DIFFERS_END, DIFFERS_MARK } from '../../functions/managers/agreement.ts'
 import {
   ACCOUNTS,
   codeOf,

@@ -38,7 +38,7 @@ const Protected = z.looseObject({
 export type Protected = z.infer<typeof Protected>
 
 /** The default policy, with as short a pause as there may be. */
-const POLICY = {
+export const POLICY = {
   before: 'auto',
   backup_storage: null,
   keep: 3,

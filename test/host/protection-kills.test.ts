@@ -1,22 +1,18 @@
-import { rm } from 'node:fs/promises'
-import { beforeAll, expect, onTestFailed, onTestFinished, test } from 'vitest'
-import { freePort } from '../free-port.ts'
+import { beforeAll, expect, onTestFailed, test } from 'vitest'
 import { randomOf, rounds, seedOf } from '../rounds.ts'
-import type { Random } from '../soak/random.ts'
 import { auditEntries } from './audit.ts'
 import { jobFolder } from './begun.ts'
 import { type Caller, signIn } from './client.ts'
 import { alike, hashes, keepHostFile } from './copies.ts'
+import { killable } from './killable.ts'
 import { narrowAccount } from './narrow.ts'
-import { calls, callsOf, type Container, PHASES, type Phase, protectingAs } from './protecting.ts'
+import { calls, callsOf, type Container, PHASES, protectingAs } from './protecting.ts'
 import { snapshots, stateOf, versionOf } from './protecting.ts'
 import { jobFolders, jobProcesses } from './remains.ts'
 import { followOn } from './resuming.ts'
 import { type Account, inside, rig } from './rig.ts'
-import { newFolder, type Service, startService } from './service.ts'
-import { strike } from './striking.ts'
+import { CONTAINERS, pointsOf, strike } from './striking.ts'
 
-const CONTAINERS: readonly Container[] = ['101', '102']
 /** The service accounts, each with how many points of a run are struck: 20 in all. */
 const ACCOUNTS = [
   ['root', 7],
@@ -26,19 +22,6 @@ const ACCOUNTS = [
 
 /** A round takes 40 s: two pauses, two looks and a rollback. On a busy machine it takes some times as long. */
 const PATIENCE_MS = 200_000 * rounds(1, 4)
-
-/** The latest moment of a strike: about as long as the phase lasts here, in ms. */
-const WITHIN_MS: Record<Phase, number> = {
-  protecting: 1_400,
-  measuring: 500,
-  upgrading: 2_500,
-  settling: 4_500,
-  comparing: 5_500,
-  rolling_back: 1_800,
-  pruning: 1_000,
-}
-/** The victim of a strike: the service with SIGKILL, all SSH sessions, or both. */
-const WAYS = ['kill', 'cut', 'both'] as const
 
 /** A snapshot of an earlier upgrade, which the next one removes. */
 const FORMER = 'panel-1600000000-aaaaaaaa'
@@ -59,44 +42,6 @@ async function threaten(id: Container): Promise<void> {
   await rig('killer', id, 'on')
   await rig('slow', '15', '100', id)
   await rig('refresh', id)
-}
-
-/** A service that is killed and started again. */
-async function killable(account: Account) {
-  const [folder, port] = [await newFolder(), await freePort()]
-  const start = () => startService({ as: account, folder, port, isProtected: true })
-  let service = await start()
-  let work = Promise.resolve()
-  onTestFinished(async () => {
-    await work.catch(() => {})
-    await service.kill()
-    await rm(folder, { recursive: true, force: true })
-  })
-  return {
-    service: (): Service => service,
-    /** Kills it and waits until it is back. */
-    again(): Promise<void> {
-      work = work.then(async () => {
-        await service.kill()
-        service = await start()
-      })
-      return work
-    },
-  }
-}
-
-/** Which phases of which container are struck: each phase once, and those of a rollback where there is one. */
-function pointsOf(random: Random, count: number) {
-  const rolled = random.pick(['101', '102'])
-  const phases = new Set(random.shuffled(PHASES).slice(0, count))
-  const points = PHASES.filter((phase) => phases.has(phase)).map((phase) => ({
-    phase,
-    container: phase === 'rolling_back' ? rolled : random.pick(['101', '102']),
-    way: random.pick(WAYS),
-    afterMs: random.between(0, WITHIN_MS[phase]),
-  }))
-  const policies = CONTAINERS.map((id) => (id === rolled || random.chance(0.3) ? 'rollback' : 'ask'))
-  return { points, policies }
 }
 
 /** Starts a protected upgrade, and follows it over all that happens. */

@@ -18,6 +18,7 @@ export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 . "$HERE/rig-states.sh"
 . "$HERE/rig-hypervisor.sh"
 . "$HERE/rig-managers.sh"
+. "$HERE/rig-applications.sh"
 
 die() { echo "rig: $*" >&2; exit 1; }
 say() { [ -n "${RIG_QUIET:-}" ] || echo "rig: $*"; }
@@ -270,9 +271,10 @@ case $command in
   pct-log) host sh -c 'cat /var/log/rig-pct.log 2>/dev/null || true' ;;
   pct-delay | snapshot-delay | vzdump-delay | restore-delay) host sh -c "echo '$1' >/etc/rig/$command" ;;
   cve-file) cve_file "$1" ;;
+  app) app "$@" ;;
   users) cat "$FILES/users" ;;
   log) host cat /var/log/sshd.log ;;
   __init) init ;;
-  help | -h | --help) usage; echo; states_usage; echo; hypervisor_usage; echo; managers_usage ;;
+  help | -h | --help) usage; echo; states_usage; echo; hypervisor_usage; echo; managers_usage; echo; applications_usage ;;
   *) usage >&2; exit 2 ;;
 esac

@@ -1,5 +1,36 @@
+import type { Random } from '../soak/random.ts'
+import { type Container, PHASES, type Phase } from './protecting.ts'
 import { rig } from './rig.ts'
-import type { Container, Phase } from './protecting.ts'
+
+/** The containers in which runs are struck, one run in each. */
+export const CONTAINERS: readonly Container[] = ['101', '102']
+
+/** The latest moment of a strike: about as long as the phase lasts here, in ms. */
+const WITHIN_MS: Record<Phase, number> = {
+  protecting: 1_400,
+  measuring: 500,
+  upgrading: 2_500,
+  settling: 4_500,
+  comparing: 5_500,
+  rolling_back: 1_800,
+  pruning: 1_000,
+}
+/** The victim of a strike: the service with SIGKILL, all SSH sessions, or both. */
+const WAYS = ['kill', 'cut', 'both'] as const
+
+/** Which phases of which container are struck: each phase once, and those of a rollback where there is one. */
+export function pointsOf(random: Random, count: number) {
+  const rolled = random.pick(['101', '102'])
+  const phases = new Set(random.shuffled(PHASES).slice(0, count))
+  const points = PHASES.filter((phase) => phases.has(phase)).map((phase) => ({
+    phase,
+    container: phase === 'rolling_back' ? rolled : random.pick(['101', '102']),
+    way: random.pick(WAYS),
+    afterMs: random.between(0, WITHIN_MS[phase]),
+  }))
+  const policies = CONTAINERS.map((id) => (id === rolled || random.chance(0.3) ? 'rollback' : 'ask'))
+  return { points, policies }
+}
 
 /**
  * Ends processes of a job: `runner`, its runner alone; `program`, the runner and the program below it; `all`, everything

@@ -182,6 +182,9 @@ const VALID_BODIES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'PUT /api/updates/applications/agreement': one([DIGEST, 'b'.repeat(64)]).map(
     (digest) => `{"target":"lxc:101","id":"community_script:app","digest":"${digest}"}`,
   ),
+  'DELETE /api/updates/applications/agreement': one([DIGEST, 'b'.repeat(64)]).map(
+    (digest) => `{"target":"lxc:101","id":"community_script:app","digest":"${digest}"}`,
+  ),
   'POST /api/updates/applications/run': one([DIGEST, 'b'.repeat(64)]).map(
     (digest) => `{"target":"lxc:101","id":"community_script:app","digest":"${digest}"}`,
   ),
@@ -295,6 +298,7 @@ const VALID_PARAMETERS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 
 const parameter = (name: string, path: string): fc.Arbitrary<string> => {
   if (path === '/api/updates/protection/:target') return fc.oneof(one(['default', 'lxc:101', 'lxc%3A102']), part)
+  if (path.startsWith('/api/updates/jobs/')) return fc.oneof(often(known('job'), 2), often(part, 1))
   if (path.startsWith('/api/notifications/')) return fc.oneof(often(known('channel'), 2), often(part, 1))
   if (path.startsWith('/api/schedules/runs/')) return fc.oneof(often(known('schedulerun'), 2), often(part, 1))
   if (path.startsWith('/api/schedules/')) return fc.oneof(often(known('schedule'), 2), often(part, 1))

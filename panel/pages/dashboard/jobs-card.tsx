@@ -4,7 +4,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { jobName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
-import { jobs, jobsError, otherPerson, outcomeOfJob, readJobs, running } from '../../wire/jobs.ts'
+import { history, jobsError, otherPerson, outcomeOfJob, readJobs, running } from '../../wire/jobs.ts'
 import { words } from '../../words/words.ts'
 
 const SHOWN = 5
@@ -12,8 +12,8 @@ const SHOWN = 5
 /** Running jobs and recent upgrades. */
 export function JobsCard() {
   const { dashboard: say, job: states } = words()
-  const others = running.value.filter(({ kind }) => kind !== undefined)
-  const found = jobs.value && [...others, ...jobs.value]
+  const past = history.value
+  const found = past && [...running.value.filter((job) => !past.includes(job)), ...past]
   return (
     <>
       <Problem error={jobsError.value} retry={readJobs} />

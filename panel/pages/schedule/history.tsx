@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { duration, instant } from '../../nouns/format.ts'
-import { RUN_STATUS, type Run } from '../../nouns/schedule.ts'
+import { type Run, runStatus } from '../../nouns/schedule.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -83,7 +83,7 @@ function Row({ of: run }: { of: Run }) {
   ].filter((each) => each !== '')
   return (
     <li>
-      <Status is={RUN_STATUS[run.state]}>{say.states[run.state]}</Status>
+      <Status is={runStatus(run)}>{say.states[run.state]}</Status>
       <span class="grow">
         <a href={`/schedules/runs/${run.id}`}>
           <time dateTime={run.due_at}>{whenOf(run.due_at)}</time>

@@ -99,10 +99,9 @@ function Unmarked({ of: settings }: { of: Settings }) {
   const names = withoutMarks(settings, checks.value ?? []).map(({ target }) => targetName(target))
   if (names.length === 0) return null
   const more = names.length > NAMED ? [say.more(names.length - NAMED)] : []
-  const stops = settings.on_failure === 'stop' && settings.waves.length > 1
   return (
     <p class="anywhere">
-      <Status is="warn">{say.edition.withoutMarks([...names.slice(0, NAMED), ...more].join(', '), stops)}</Status>
+      <Status is="warn">{say.edition.withoutMarks([...names.slice(0, NAMED), ...more].join(', '))}</Status>
     </p>
   )
 }

@@ -2,9 +2,13 @@ import type { ComponentChildren } from 'preact'
 import type { Check, Finding } from '../../nouns/checked.ts'
 import { percent } from '../../nouns/format.ts'
 import { worstFirst } from '../../nouns/target-list.ts'
+import { ofPanel } from '../../nouns/attention.ts'
+import { applicationsId } from '../../parts/applications/list.tsx'
+import { applicationWords } from '../../parts/applications/words.ts'
 import { FindingText } from '../../parts/finding-text.tsx'
 import { RemedyButton } from '../../parts/remedy.tsx'
 import { Status } from '../../parts/status.tsx'
+import { targetName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
 import { fromService, language, words } from '../../words/words.ts'
 import type { Deeds } from './deeds.ts'
@@ -46,6 +50,7 @@ export function FindingList({ check, deeds }: { check: Check; deeds: Deeds }) {
         <li key={`${finding.code} ${finding.repository} ${finding.message}`}>
           <FindingText finding={finding} />
           <RemedyButton check={check} finding={finding} by={deeds} />
+          {finding.code === 'application_update' && !ofPanel(finding) && <ToApplications check={check} />}
         </li>
       ))}
       {check.used !== undefined && state !== 'stopped' && !findings.some(({ code }) => code === 'disk_low') && (
@@ -54,6 +59,22 @@ export function FindingList({ check, deeds }: { check: Check; deeds: Deeds }) {
       {reboot.required === true && <Told is="info">{say.reboot(reboot.reasons.map(fromService).join(', '))}</Told>}
       <OutdatedServices check={check} deeds={deeds} />
     </ul>
+  )
+}
+
+/** Leads from a finding to the applications below it. */
+function ToApplications({ check: { target, name } }: { check: Check }) {
+  const say = applicationWords()
+  const place = target === 'host' ? targetName('host') : name
+  const lead = () => {
+    const heading = document.getElementById(applicationsId(target))
+    heading?.focus({ preventScroll: true })
+    heading?.scrollIntoView({ block: 'start' })
+  }
+  return (
+    <button type="button" class="button small" aria-label={say.seeOf(place)} onClick={lead}>
+      {say.see}
+    </button>
   )
 }
 

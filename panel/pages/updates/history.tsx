@@ -1,17 +1,17 @@
 import { useSignal } from '@preact/signals'
 import { Placeholder } from '../../parts/loaded.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { jobs, jobsError, readJobs } from '../../wire/jobs.ts'
+import { history, jobsError, readJobs } from '../../wire/jobs.ts'
 import { words } from '../../words/words.ts'
 import { byRun, JobTable } from './job-table.tsx'
 
 const FIRST = 10
 
-/** The upgrades, newest first; several that were started together are one row. */
+/** The upgrades and the updates of applications, newest first; several that were started together are one row. */
 export function History() {
   const { updates: say } = words()
   const showsAll = useSignal(false)
-  const all = jobs.value && byRun(jobs.value)
+  const all = history.value && byRun(history.value)
   const shown = showsAll.value ? all : all?.slice(0, FIRST)
   return (
     <section class="history" aria-label={say.history}>

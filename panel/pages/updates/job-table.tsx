@@ -1,13 +1,13 @@
 import { duration, instant } from '../../nouns/format.ts'
 import { OUTCOME_STATUS, type Outcome } from '../../nouns/outcome.ts'
 import { Status } from '../../parts/status.tsx'
-import { targetName } from '../../parts/target-name.ts'
+import { jobName } from '../../parts/target-name.ts'
 import { Ago } from '../../parts/time.tsx'
 import { type Job, otherPerson, outcomeOfJob } from '../../wire/jobs.ts'
 import { protectionWords } from '../../parts/protection/words.ts'
 import { words } from '../../words/words.ts'
 
-/** Upgrades, one in each row; the jobs of one run share a row. */
+/** Upgrades and updates of applications, one in each row; the jobs of one run share a row. */
 export function JobTable({ rows }: { rows: readonly (readonly Job[])[] }) {
   const { updates: say } = words()
   return (
@@ -61,7 +61,7 @@ function JobRow({ first, jobs }: { first: Job; jobs: readonly Job[] }) {
   // A run has a phase for each of its targets.
   const phase = outcome === 'running' && !isRun ? phaseOf(first) : undefined
   const isWaiting = outcome === 'running' && !isRun && first.phase === 'waiting'
-  const names = jobs.map(({ target }) => targetName(target)).join(', ')
+  const names = jobs.map(jobName).join(', ')
   const name = isRun ? say.runOf(jobs.length, names) : names
   const from = instant(first.started_at)
   const ends = jobs.map(({ finished_at }) => instant(finished_at))
@@ -94,7 +94,7 @@ function JobRow({ first, jobs }: { first: Job; jobs: readonly Job[] }) {
 
 /** The word of the phase of a running job, if it is known. */
 function phaseOf({ phase, kind }: Job): string | undefined {
-  return phase === null || kind !== undefined ? undefined : protectionWords().phases[phase]
+  return phase === null || (kind !== undefined && kind !== 'application') ? undefined : protectionWords().phases[phase]
 }
 
 /** Puts the jobs of each run together, at the place of its newest one. */

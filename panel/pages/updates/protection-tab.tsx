@@ -9,6 +9,7 @@ import { checks } from '../../wire/checks.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { protections, protectionsError, readProtections } from '../../wire/protection.ts'
 import { GuardedRow } from './guarded-row.tsx'
+import '../../parts/protection/style.ts'
 
 /** The default policy, and each container with its own one, what it can, and its snapshots. */
 export function ProtectionTab({ show }: { show(job: string): void }) {

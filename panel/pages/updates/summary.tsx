@@ -1,6 +1,8 @@
+import { applicationsIn } from '../../nouns/application.ts'
 import type { Check } from '../../nouns/checked.ts'
 import { needsIn } from '../../nouns/needs.ts'
 import { totalsOf } from '../../nouns/target-list.ts'
+import { applicationWords } from '../../parts/applications/words.ts'
 import { Ago } from '../../parts/time.tsx'
 import { checks, checkUnderWay, isAutomatic, isChecking, vulnerabilities } from '../../wire/checks.ts'
 import { running } from '../../wire/jobs.ts'
@@ -21,12 +23,14 @@ export function titleOf(known: readonly Check[] | undefined): string {
 /** The number of updates, security updates, the age of the package lists and of the data about vulnerabilities, and whether checks start by themselves. */
 export function Summary() {
   const known = checks.value ?? []
+  const inApplications = applicationsIn(known)
   return (
     <>
       {isChecking.value && <Checking />}
       {known.some(({ checked_at }) => checked_at !== null) && (
         <>
-          <span>{waitingSaid(known)}</span> <Lists known={known} /> <Data />{' '}
+          <span>{waitingSaid(known)}</span> {inApplications > 0 && `${applicationWords().toReview(inApplications)} `}
+          <Lists known={known} /> <Data />{' '}
         </>
       )}
       {!isAutomatic.value && <span class="dim">{words().updates.notAutomatic}</span>}

@@ -13,6 +13,7 @@ import type { Deeds } from './deeds.ts'
 import { FilterBar, useView } from './filter-bar.tsx'
 import { type PackageSearch, usePackageSearch } from './package-search.ts'
 import { Selection } from './selection.tsx'
+import './style.ts'
 import { TargetRow } from './target-row.tsx'
 
 /** All targets with search, filter and order. */

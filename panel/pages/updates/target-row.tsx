@@ -14,6 +14,7 @@ import { bytes, percent } from '../../nouns/format.ts'
 import { isSecurityUnknown } from '../../nouns/manager.ts'
 import { actionOf, countIn, firstFinding, isUpgradable, type RowVerb } from '../../nouns/target-list.ts'
 import { useKeptFocus } from '../../parts/accessibility.ts'
+import { Applications } from '../../parts/applications/list.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { harmSaid } from '../../parts/protection/words.ts'
 import { runningSaid } from '../../parts/restarts.tsx'
@@ -168,6 +169,7 @@ export function TargetRow({ check, name, job, isOpen, isSought, onToggle, isPick
                   <RowButton check={check} name={name} action="review" job={job} deeds={deeds} />
                 </p>
               )}
+              {check.checked_at !== null && <Applications check={check} name={name} blocked={deeds.blocked} />}
               {hasPackages(check) && <PackageTable check={check} label={say.showPackages(name)} deeds={deeds} />}
               {!hasPackages(check) && check.findings.length === 0 && !check.services_unseen && (
                 <p class="dim">{say.nothingKnown}</p>

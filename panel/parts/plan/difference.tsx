@@ -5,6 +5,7 @@ import { words } from '../../words/words.ts'
 import { useAct } from '../action.tsx'
 import { Problem } from '../problem.tsx'
 import { reviewPlan } from './open.ts'
+import './style.ts'
 
 /** Shows package by package how apt departed from the plan, and offers the way to a new plan. */
 export function PlanDifference({ record }: { record: JobRecord }) {

@@ -1,35 +1,24 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { isPlanRefused } from '../../nouns/plan.ts'
-import { coverPage, visits } from '../../router.ts'
 import { hostAway } from '../../wire/host.ts'
 import { startPlan } from '../../wire/jobs.ts'
 import { createPlanning, type Planning } from '../../wire/planning.ts'
 import { words } from '../../words/words.ts'
 import { useAct } from '../action.tsx'
+import { useCovering } from '../covering.ts'
 import { CloseButton, Dialog } from '../dialog.tsx'
 import { Problem } from '../problem.tsx'
 import { targetName } from '../target-name.ts'
 import { Foot } from './foot.tsx'
 import { ManySheet } from './many.tsx'
 import { opened } from './open.ts'
+import './style.ts'
 import { PlanBody, PlanHead } from './view.tsx'
 
 /** Renders the open sheet; used once in the page. */
 export function PlanSheet() {
   const sheet = opened.value
-  useEffect(() => {
-    if (!sheet) return
-    const at = visits.peek()
-    const uncover = coverPage(() => sheet.answer(undefined))
-    // A link of the sheet leads away from it.
-    const leave = visits.subscribe((now) => {
-      if (now !== at) sheet.answer(undefined)
-    })
-    return () => {
-      leave()
-      uncover()
-    }
-  }, [sheet])
+  useCovering(sheet)
   if (!sheet) return null
   const { targets, chosen, isRun, answer } = sheet
   const [target = ''] = targets

@@ -15,6 +15,7 @@ import { Problem } from '../problem.tsx'
 import { targetName } from '../target-name.ts'
 import { toast } from '../toast.tsx'
 import { type ProbeField, Probes, probeFieldOf } from './probes.tsx'
+import './style.ts'
 
 interface EditPolicyProps {
   /** `lxc:<id>` or `default`. */

@@ -8,6 +8,7 @@ import { protections, readProtections } from '../../wire/protection.ts'
 import { lackSaid, protectionWords } from './words.ts'
 import { Icon } from '../icon.tsx'
 import { EditPolicy } from './edit.tsx'
+import './style.ts'
 
 /** The protection of one target in one line, and the way to change it. */
 export function GuardLine({ target }: { target: string }) {

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { applicationWords } from '../applications/words.ts'
 import { endingOf } from '../../nouns/ending.ts'
 import { instant, clock } from '../../nouns/format.ts'
 import { foreseenLack } from '../../nouns/protection.ts'
@@ -23,10 +24,15 @@ export function isProtected({ protection }: Pick<JobRecord, 'protection'>): bool
   return protection !== null && protection.before !== 'none'
 }
 
+/** Whether a job upgrades packages or updates an application. */
+function isUpgrade({ kind }: JobRecord): boolean {
+  return kind === undefined || kind === 'application'
+}
+
 /** The stations of a protected upgrade, and what follows when it breaks; for another upgrade, that nothing protects it. */
 export function Progress({ job, record }: { job: FollowedJob; record: JobRecord }) {
   const say = protectionWords()
-  if (record.kind !== undefined) return null
+  if (!isUpgrade(record)) return null
   if (!isProtected(record))
     return <p class="dim guard-note">{record.target === 'host' ? say.unprotectedHost : say.unprotected}</p>
   return <Steps job={job} record={record} />
@@ -61,7 +67,7 @@ export function Aftermath({ job, record }: { job: FollowedJob; record: JobRecord
   if (record.status === 'running') return null
   const ending = endingOf(record)
   const actions = plan.data.value?.actions
-  const isOwn = record.kind === undefined && record.snapshot?.present === true
+  const isOwn = isUpgrade(record) && record.snapshot?.present === true
   if (ending === undefined && !isOwn && !record.comparison) return null
   const isDecided = ending !== 'broken' && ending !== 'back'
   return (
@@ -123,11 +129,8 @@ export function noteOf(job: FollowedJob, record: JobRecord): string | undefined 
   const { regressions, exit_code: code } = record
   if (regressions.length === 0) return undefined
   if (endingOf(record) === 'back') return say.brokeThen(regressions.length)
+  const own = record.application ? applicationWords().job : { failed: say.managerFailed, ended: say.managerEnded }
   const end = instant(job.phases.value.find(({ phase }) => phase === 'settling')?.at)
-  const manager = code
-    ? say.managerFailed(code)
-    : end === undefined
-      ? ''
-      : say.managerEnded(clock(end, now.value, language()))
+  const manager = code ? own.failed(code) : end === undefined ? '' : own.ended(clock(end, now.value, language()))
   return `${say.worked(regressions.length)} ${manager}`
 }

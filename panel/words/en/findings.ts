@@ -39,6 +39,15 @@ function staleLists(file: string, message: string): string {
   const said = /\s: (.{1,400})$/.exec(message)?.[1]
   if (message.startsWith('Le compte de service')) return `The service account cannot read ${file}.`
   if (message.startsWith('apt ne peut pas')) return `apt cannot read its configuration: ${said ?? '?'}`
+  const most = /^Cette cible a plus de (\d{1,5}) dépôts/.exec(message)?.[1]
+  if (most !== undefined) {
+    const manager = / et ([a-z]{1,10}) ne met rien à jour/.exec(message)?.[1]
+    const why =
+      manager === undefined
+        ? 'the others were not refreshed'
+        : `the panel reads no more, and ${manager} upgrades nothing without the lists of all`
+    return `This target has more than ${most} repositories: ${why}.`
+  }
   if (message.startsWith('Aucune liste')) return 'No package list could be read.'
   const ended = /\(([a-z]{1,10}, code \d{1,5})\)/.exec(message)?.[1]
   if (ended !== undefined) return `The package lists could not be refreshed (${ended}).`
@@ -67,9 +76,26 @@ function keptBack(message: string): string {
   const older = /^Une préférence d’apt impose une version plus ancienne de (.{1,5000}?)\s: /.exec(message)?.[1]
   if (older !== undefined)
     return `A preference of apt forces an older version of ${list(older)}: apt refuses every upgrade.`
+  if (message.startsWith('Des correctifs de sécurité'))
+    return 'Security fixes wait for dependencies that the repositories do not offer.'
   if (message.startsWith('Des paquets de ce choix'))
     return 'Some packages of this choice stay as they are: apt cannot upgrade them now.'
   return 'Some packages wait for dependencies that the repositories do not offer.'
+}
+
+const KNOWN = 'it can use apt, apk, dnf, zypper and pacman.'
+
+function missingManager(message: string): string {
+  const [, system, only] = /^(.{1,200}) n’a que (\S{1,50}), avec lequel/.exec(message) ?? []
+  if (only !== undefined)
+    return `${system} has only ${only}, with which nothing can be foreseen or verified: install dnf.`
+  const [, of, other] = /^(.{1,200}) se met à jour par (\S{1,50}), que/.exec(message) ?? []
+  if (other !== undefined) return `${of} upgrades itself by ${other}, which the panel does not know: ${KNOWN}`
+  const none = /^(.{1,200}) n’a aucun gestionnaire/.exec(message)?.[1]
+  if (none !== undefined) return `${none} has no package manager that the panel knows: ${KNOWN}`
+  return message.startsWith('Le plan n’a pas pu être lu')
+    ? 'The plan could not be read: the answer of the target is not the expected one.'
+    : 'No known package manager.'
 }
 
 const SENTENCES: Sentences = {
@@ -116,7 +142,7 @@ const SENTENCES: Sentences = {
   container_locked: () => 'The hypervisor has locked the container. Check again when it has finished.',
   container_stopped: () => 'The container is stopped, and a check does not start it.',
   container_template: () => 'This container is a template: it does not start and is not checked.',
-  manager_missing: () => 'No known package manager.',
+  manager_missing: ({ message }) => missingManager(message),
   network_missing: () => 'No repository answered: the network seems to be missing.',
   root_read_only: ({ message }) => {
     const places = /^(\/.{0,300}) en lecture seule/.exec(message)?.[1]
@@ -197,7 +223,8 @@ export const findings: typeof fr = {
     services_outdated: (count) =>
       count === 0 ? 'Services to restart' : many(count, 'service to restart', 'services to restart'),
     end_of_life: () => 'End of support',
-    application_update: () => 'Application to update',
+    application_update: (count) =>
+      count === 0 ? 'Applications not checked' : many(count, 'application to review', 'applications to review'),
     other_upgrader: () => 'Upgrades by itself',
     security_unknown: () => 'Security fixes not marked',
     selection_unsupported: () => 'Choice not possible here',

@@ -11,6 +11,8 @@ export const run: typeof fr = {
   whyMissed: (reason) => `Nothing was done: ${reason}.`,
   whyStopped: (reason, isCut) => `Stopped: ${reason}.${isCut ? ' The later waves have not begun.' : ''}`,
   whyClosed: 'The window closed before the end. What has not begun waits for the next time.',
+  whyPartial:
+    'Targets were left out, and will be each time: a schedule of security fixes alone does nothing there. Upgrade them by a schedule of all packages.',
   pingFailed: (reason) => `The monitoring address could not be called: ${reason}`,
   whyCancelled: 'What had begun went to its end, and nothing else began.',
   stations: { done: 'done', now: 'running', fail: 'failed', ahead: 'to come', off: 'not reached' },

@@ -51,6 +51,7 @@ export const schedules: typeof fr = {
     trouble: 'Look at it',
     running: 'Running',
     well: 'Well',
+    partial: 'Not everywhere',
     cancelled: 'Cancelled',
     unused: 'Not run yet',
     paused: 'Paused',
@@ -74,7 +75,8 @@ export const schedules: typeof fr = {
     impossible: 'Impossible',
     cancelled: 'Cancelled',
     notStarted: 'Not begun',
-    skipped: 'Left out',
+    leftOut: 'Left out',
+    skipped: 'Skipped',
     checked: 'Checked',
     unchecked: 'Not checked',
     unknown: 'Unknown result',
@@ -90,7 +92,8 @@ export const schedules: typeof fr = {
     impossible: plain('impossible'),
     cancelled: plain('cancelled'),
     notStarted: plain('not begun'),
-    skipped: plain('left out'),
+    leftOut: plain('left out'),
+    skipped: plain('skipped'),
     checked: plain('checked'),
     unchecked: plain('not checked'),
     unknown: plain('with an unknown result'),
@@ -235,8 +238,8 @@ export const schedules: typeof fr = {
     preview: 'What it will do',
     tooLate: (n) =>
       `The waiting before wave ${n} outlasts the time in which something may begin: this wave never begins.`,
-    withoutMarks: (names, stops) =>
-      `Nothing is upgraded on ${names}: the package manager there cannot install security fixes alone.${stops ? ' The run stops after that wave.' : ''}`,
+    withoutMarks: (names) =>
+      `Left out: ${names}. The package manager there does not tell security fixes from other updates. The other targets are upgraded, and each run will say so.`,
     nextTimes: 'The next five times',
     inZone: (zone) => `in the time of ${zone}`,
     leaveTitle: 'Leave without saving?',

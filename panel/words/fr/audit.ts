@@ -66,6 +66,8 @@ export const audit = {
     container_reboot: ({ who, what }: Done) => `${who} a redémarré ${what}`,
     application_agree: ({ who, what }: Done) => `${who} a accepté le script d’une application de ${what}`,
     application_start: ({ who, what }: Done) => `${who} a lancé la mise à jour d’une application de ${what}`,
+    application_withdraw: ({ who, what }: Done) =>
+      `${who} a retiré l’accord pour le script d’une application de ${what}`,
     restart_start: ({ who, what }: Done) => `${who} a redémarré des services sur ${what}`,
     host_reboot: ({ who }: Done) => `${who} a demandé le redémarrage de l’hôte`,
     channel_create: ({ who, what }: Done) => `${who} a ajouté le canal de notification ${what}`,
@@ -116,6 +118,7 @@ export const audit = {
     container_reboot: 'Conteneur redémarré',
     application_agree: 'Script d’une application accepté',
     application_start: 'Application mise à jour',
+    application_withdraw: 'Accord pour un script retiré',
     restart_start: 'Services redémarrés',
     host_reboot: 'Redémarrage de l’hôte demandé',
     channel_create: 'Canal ajouté',

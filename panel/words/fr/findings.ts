@@ -39,7 +39,8 @@ export const findings = {
     services_outdated: (count) =>
       count === 0 ? 'Services à redémarrer' : many(count, 'service à redémarrer', 'services à redémarrer'),
     end_of_life: () => 'Fin de prise en charge',
-    application_update: () => 'Application à mettre à jour',
+    application_update: (count) =>
+      count === 0 ? 'Applications pas vérifiées' : many(count, 'application à examiner', 'applications à examiner'),
     other_upgrader: () => 'Autre mise à jour automatique',
     security_unknown: () => 'Correctifs de sécurité non signalés',
     selection_unsupported: () => 'Choix impossible ici',

@@ -11,6 +11,8 @@ export const run = {
   whyStopped: (reason: string, isCut: boolean) =>
     `Arrêtée\u00a0: ${reason}.${isCut ? ' Les vagues suivantes n’ont pas commencé.' : ''}`,
   whyClosed: 'La plage s’est terminée avant la fin. Ce qui n’a pas commencé attend la prochaine fois.',
+  whyPartial:
+    'Des cibles ont été laissées de côté, et le seront chaque fois\u00a0: une planification des seuls correctifs de sécurité n’y fait rien. Mettez-les à jour par une planification de tous les paquets.',
   pingFailed: (reason: string) => `L’adresse de surveillance n’a pas pu être appelée\u00a0: ${reason}`,
   whyCancelled: 'Ce qui avait commencé est allé jusqu’au bout, rien d’autre n’a commencé.',
   stations: { done: 'faite', now: 'en cours', fail: 'en échec', ahead: 'à venir', off: 'non atteinte' },

@@ -20,6 +20,7 @@ const standings: Record<Standing, string> = {
   trouble: 'À regarder',
   running: 'En cours',
   well: 'Tout va bien',
+  partial: 'Pas partout',
   cancelled: 'Annulée',
   unused: 'Pas encore exécutée',
   paused: 'Suspendue',
@@ -45,6 +46,7 @@ const fates: Record<Fate, string> = {
   impossible: 'Impossible',
   cancelled: 'Annulé',
   notStarted: 'Pas commencé',
+  leftOut: 'Laissé de côté',
   skipped: 'Écarté',
   checked: 'Vérifié',
   unchecked: 'Pas vérifié',
@@ -64,6 +66,7 @@ const counts: Record<Fate, (count: number) => string> = {
   impossible: many('impossible', 'impossibles'),
   cancelled: many('annulée', 'annulées'),
   notStarted: many('pas commencée', 'pas commencées'),
+  leftOut: many('laissée de côté', 'laissées de côté'),
   skipped: many('écartée', 'écartées'),
   checked: many('vérifiée', 'vérifiées'),
   unchecked: many('pas vérifiée', 'pas vérifiées'),
@@ -241,8 +244,8 @@ export const schedules = {
     preview: 'Ce qu’elle fera',
     tooLate: (n: number) =>
       `L’attente avant la vague ${n} dure plus que la plage où elle peut commencer\u00a0: cette vague ne commence jamais.`,
-    withoutMarks: (names: string, stops: boolean) =>
-      `Rien ne sera mis à jour sur ${names}\u00a0: le gestionnaire de paquets n’y installe pas les seuls correctifs de sécurité.${stops ? ' L’exécution s’arrête après cette vague.' : ''}`,
+    withoutMarks: (names: string) =>
+      `Laissé de côté\u00a0: ${names}. Le gestionnaire de paquets n’y distingue pas les correctifs de sécurité. Les autres cibles sont mises à jour, et chaque exécution le dira.`,
     nextTimes: 'Les cinq prochaines fois',
     inZone: (zone: string) => `à l’heure de ${zone}`,
     leaveTitle: 'Quitter sans enregistrer\u202f?',

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import withdraw from '../../../functions/applications/agreement.delete.ts'
 import agreement from '../../../functions/applications/agreement.put.ts'
 import applications from '../../../functions/applications/applications.get.ts'
 import { communityScript } from '../../../functions/applications/community-look.ts'
@@ -32,10 +33,15 @@ const Source = z.object({
 })
 const Listed = z.object({ applications: z.array(z.looseObject({ source: z.looseObject({}).nullable() })) })
 const Started = z.object({ job_id: z.string(), message: z.string() })
-const Record = z.looseObject({ status: z.string(), error_code: z.string().nullable(), outcome: z.string().nullable() })
+const Record = z.looseObject({
+  status: z.string(),
+  error_code: z.string().nullable(),
+  outcome: z.string().nullable(),
+  output: z.string(),
+})
 
 const APP = 'source <(curl -fsSL @/tools.func)\nupdate_it\n'
-const TOOLS = 'update_it() { echo "updating"; echo 2.0 >"$(dirname "$0")/../../../root/.app"; }\n'
+const TOOLS = 'update_it() { echo "updating"; echo 2.0 >"$HOME/.app"; }\n'
 
 /** The service, and the container 101 in whose place its scripts really run; 102 is stopped. */
 async function world({ app: text = APP, tools = TOOLS, elevation = 'root' as Elevation } = {}) {
@@ -43,30 +49,34 @@ async function world({ app: text = APP, tools = TOOLS, elevation = 'root' as Ele
   place.put('root/.app', '1.0\n')
   /** Runs the script of a command for the container; whatever comes before its shell is the way there. */
   const inPlace = (command: readonly string[]) => {
+    if (command[0] === 'sh') return place.shell(command[2] ?? '')
     const at = command.indexOf('exec')
     expect(command.slice(at, at + 5)).toEqual(['exec', '101', '--', 'sh', '-c'])
     const [script = '', , ...args] = command.slice(at + 5)
     return place.shell(script, ...args)
   }
   let ended: ReturnType<typeof inPlace> | undefined
-  const app = await testApp([applications, applicationSource, agreement, runApplication, job, checkOfTarget], {
-    fake: {
-      elevation,
-      exec(command: Command) {
-        if (command[1] === 'version') return { stdout: `${HELPER_VERSION}\n` }
-        if (command[2] === START) ended = inPlace(command.slice(8))
-        if (command[2] === FOLLOW && ended) {
-          const { stdout, status } = ended
-          const end = `ops-panel exit ${status} ${Buffer.byteLength(stdout)}\n`
-          return { stdout: `${OUTPUT_MARK}\n${stdout}`, stderr: end }
-        }
-        if (command.includes('exec')) return { ...inPlace(command), code: 0 }
-        return {}
+  const app = await testApp(
+    [applications, applicationSource, agreement, withdraw, runApplication, job, checkOfTarget],
+    {
+      fake: {
+        elevation,
+        exec(command: Command) {
+          if (command[1] === 'version') return { stdout: `${HELPER_VERSION}\n` }
+          if (command[2] === START) ended = inPlace(command.slice(8))
+          if (command[2] === FOLLOW && ended) {
+            const { stdout, status } = ended
+            const end = `ops-panel exit ${status} ${Buffer.byteLength(stdout)}\n`
+            return { stdout: `${OUTPUT_MARK}\n${stdout}`, stderr: end }
+          }
+          if (command.includes('exec')) return { ...inPlace(command), code: 0 }
+          return {}
+        },
       },
     },
-  })
-  const found = communityScript(`community_script\tapp\t1.0\t${place.base}/app.sh\twhole`)
-  const changed = communityScript(`community_script\tother\t-\t${place.base}/other.sh\tchanged`)
+  )
+  const found = communityScript(`community_script|app|1.0|${place.base}/app.sh|whole`)
+  const changed = communityScript(`community_script|other|-|${place.base}/other.sh|changed`)
   for (const [target, vmid] of [
     ['host', null],
     ['lxc:101', 101],
@@ -89,6 +99,8 @@ async function world({ app: text = APP, tools = TOOLS, elevation = 'root' as Ele
   const fetch = async (target = 'lxc:101') =>
     Source.parse(await answered(await ask('POST', '/source', { target, id: ID }, 'user'), 200))
   const agree = (digest: string, target = 'lxc:101') => ask('PUT', '/agreement', { target, id: ID, digest })
+  const drop = (digest: string, target = 'lxc:101', as: 'user' | 'admin' = 'admin') =>
+    ask('DELETE', '/agreement', { target, id: ID, digest }, as)
   const run = (digest: string, more = {}) =>
     ask('POST', '/run', { target: 'lxc:101', id: ID, digest, protection: UNPROTECTED, ...more })
   const list = async (target = 'lxc:101') =>
@@ -100,7 +112,7 @@ async function world({ app: text = APP, tools = TOOLS, elevation = 'root' as Ele
     await expect.poll(async () => (await read()).status).not.toBe('running')
     return { job_id, ...(await read()) }
   }
-  return { place, app, ask, fetch, agree, run, list, ending }
+  return { place, app, ask, fetch, agree, drop, run, list, ending }
 }
 
 test('a script is listed, fetched with what it loads, agreed to, run and audited', async () => {
@@ -113,7 +125,7 @@ test('a script is listed, fetched with what it loads, agreed to, run and audited
       name: 'app',
       version: '1.0',
       available: null,
-      source: { address: `${place.base}/app.sh`, digest: null, agreed: false },
+      source: { address: `${place.base}/app.sh`, digest: null, agreed: false, agreed_by: null, agreed_at: null },
       updatable: true,
     },
     { id: 'community_script:other', updatable: false },
@@ -127,7 +139,10 @@ test('a script is listed, fetched with what it loads, agreed to, run and audited
   expect(existsSync(join(place.root, 'opt/ran'))).toBe(false)
   await answered(await agree(source.digest), 200)
   expect((await fetch()).agreed).toBe(true)
-  expect((await list())[0]?.source).toEqual({ address: `${place.base}/app.sh`, digest: source.digest, agreed: true })
+  expect((await list())[0]?.source).toEqual({
+    ...{ address: `${place.base}/app.sh`, digest: source.digest },
+    ...{ agreed: true, agreed_by: 'alice', agreed_at: NOW.toISOString() },
+  })
 
   const { job_id, ...record } = await ending(await run(source.digest))
   expect(record).toMatchObject({
@@ -173,7 +188,7 @@ test('what has changed since the agreement is not run, and has to be read again'
   const { place, app, fetch, agree, run, list } = await world()
   const { digest } = await fetch()
   await answered(await agree(digest), 200)
-  place.serve('/tools.func', 'update_it() { touch "$(dirname "$0")/../../../opt/taken"; }\n')
+  place.serve('/tools.func', 'update_it() { touch "$HOME/../opt/taken"; }\n')
 
   await refused(await run(digest), 409, 'source_changed')
   expect(await rows(app.db, 'SELECT id FROM jobs')).toEqual([])
@@ -191,6 +206,74 @@ test('an agreement is for the digest: once, and for every container', async () =
   const actions = (await audited(app.db)).map(({ action }) => action)
   expect(actions).toEqual(['application_agree'])
 })
+
+test('a withdrawn agreement is none, for every container, until somebody agrees again', async () => {
+  const { app, fetch, agree, drop, run, list } = await world()
+  const { digest } = await fetch()
+  await answered(await agree(digest), 200)
+
+  await refused(await drop(digest, 'lxc:101', 'user'), 403, 'forbidden')
+  await refused(await drop(digest, 'all'), 400, 'target_invalid')
+  expect((await list())[0]?.source).toMatchObject({ agreed: true })
+  await answered(await drop('0'.repeat(64)), 200)
+  expect((await list())[0]?.source).toMatchObject({ agreed: true })
+  // The container from which it is withdrawn need not be the one for which it was given.
+  await answered(await drop(digest, 'lxc:102'), 200)
+  await answered(await drop(digest, 'lxc:102'), 200)
+
+  expect((await list())[0]?.source).toMatchObject({ digest, agreed: false, agreed_by: null, agreed_at: null })
+  await refused(await run(digest), 422, 'not_agreed')
+  expect(await audited(app.db)).toMatchObject([
+    { action: 'application_agree' },
+    {
+      action: 'application_withdraw',
+      username: 'alice',
+      target: 'lxc:102',
+      details: { application: ID, digest, agreed_by: 'alice', agreed_at: NOW.toISOString() },
+    },
+  ])
+  await answered(await agree(digest), 200)
+  expect((await list())[0]?.source).toMatchObject({ digest, agreed: true })
+})
+
+test.each([
+  ['without protection', UNPROTECTED],
+  ['with protection', DEFAULT_PROTECTION],
+])(
+  'an update %s whose agreement is withdrawn while it waits runs nothing, and one at work goes on',
+  async (_, protection) => {
+    const { place, app, fetch, agree, drop, run, ending } = await world({
+      app: 'echo ran >>"$HOME/../opt/ran"\n',
+    })
+    const { digest } = await fetch()
+    await answered(await agree(digest), 200)
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const { stream } = app.services.host
+    let isFollowed = false
+    app.services.host.stream = async (...of) => {
+      isFollowed = true
+      await released
+      return stream(...of)
+    }
+    const first = await run(digest)
+    await expect.poll(() => isFollowed).toBe(true)
+    const waiting = await run(digest, { protection })
+
+    await answered(await drop(digest), 200)
+    release()
+
+    expect(await ending(first)).toMatchObject({ status: 'success', outcome: 'upgraded' })
+    const { output, ...record } = await ending(waiting)
+    expect(record).toMatchObject({ status: 'error', error_code: 'not_agreed', outcome: 'failed', snapshot: null })
+    expect(output).toContain('Nothing was run.')
+    expect(readFileSync(join(place.root, 'opt/ran'), 'utf8')).toBe('ran\n')
+    const words = app.ran.flatMap(({ command }) => command)
+    expect(words.filter((word) => word.startsWith('perl'))).toEqual([])
+  },
+)
 
 test.each([
   ['exit 3\n', { status: 'success', exit_code: 3, outcome: 'failed', error_code: null }],
@@ -212,7 +295,7 @@ test.each([
     },
   ],
   [
-    'rm "$(dirname "$0")/../../../root/.app"\n',
+    'rm "$HOME/.app"\n',
     {
       status: 'success',
       outcome: 'upgraded',

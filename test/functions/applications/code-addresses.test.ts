@@ -20,6 +20,11 @@ test.each([
   [`$STD curl -fsSL -o /tmp/x.sh ${BASE}/misc/build.func; bash /tmp/x.sh`],
   [`URL="${BASE}"\nsource <(curl -fsSL "$URL/misc/build.func")`],
   [`URL="\${URL:-\${OTHER:-${BASE}}}"\nsource <(curl -fsSL "\${URL}/misc/build.func")`],
+  [`URL="\${URL:-${BASE}}"\nsource <(curl -fsSL "\${URL}"/misc/build.func)`],
+  [`source <(curl -fsSL '${BASE}'"/misc/"build.func)`],
+  [
+    `source "$(dirname "\${BASH_SOURCE[0]}")/../misc/build.func" 2>/dev/null || source <(curl -fsSL "\${URL:-${BASE}}/misc/build.func")`,
+  ],
   [`export URL='${BASE}'\nif true; then source <(curl -fsSL $URL/misc/build.func); fi`],
 ])('%j loads the code of one address', (text) => {
   expect(codeIn(text)).toEqual({ addresses: [`${BASE}/misc/build.func`], patterns: [] })
@@ -30,6 +35,21 @@ test.each([
   ['curl -fsSL https://nodesource.example/setup_22.x | bash -', 'https://nodesource.example/setup_22.x'],
   ['curl https://pyenv.example/get | python3 -', 'https://pyenv.example/get'],
   ["curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.example | sh -s -- -y", 'https://sh.rustup.example'],
+  ['curl_with_retry "https://mise.example/get" "-" | sh', 'https://mise.example/get'],
+  ['curl -fsSL https://bun.example/install | $STD bash', 'https://bun.example/install'],
+  [`  $STD curl -fsSL https://nodesource.example/setup | \${STD} bash -`, 'https://nodesource.example/setup'],
+  [
+    'curl -fsSL https://sh.rustup.example | $STD sh -s -- -y --default-toolchain "$RUST" || {',
+    'https://sh.rustup.example',
+  ],
+  ['curl -fsSL https://deno.example/install | DENO_INSTALL=/usr/local $STD sh', 'https://deno.example/install'],
+  ['curl -fsSL https://get.docker.example -o get-docker.sh\nsh get-docker.sh', 'https://get.docker.example'],
+  ['wget -qO "$TMP/install.sh" https://get.app.example/latest', 'https://get.app.example/latest'],
+  [
+    'curl -fsSL https://get.app.example/latest >/tmp/install.sh && bash /tmp/install.sh',
+    'https://get.app.example/latest',
+  ],
+  ['curl -fsSL https://get.app.example/latest 2>/dev/null > "$TMP/install.sh"', 'https://get.app.example/latest'],
   ['sh <(curl -fsSL https://get.docker.example)', 'https://get.docker.example'],
 ])('%j loads code whatever its name is', (text, address) => {
   expect(codeIn(text)).toEqual({ addresses: [address], patterns: [] })
@@ -41,6 +61,8 @@ test.each([
   ['curl -fsSL https://files.example/app.tar.gz | tar xz -C /opt'],
   ['curl -fsSL -o /opt/app.zip "https://files.example/$RELEASE/app.zip"'],
   ['wget -q https://files.example/app.deb'],
+  ['curl -fsSL https://files.example/list -o /etc/apt/sources.list.d/app.list && bash /opt/app/after.sh'],
+  ['curl -fsSL https://files.example/app.tar.gz > /tmp/app.tar.gz'],
   ['curl -fsSL https://keys.example/key.asc | gpg --dearmor -o /etc/apt/keyrings/app.gpg'],
   ['echo "see https://example/install.sh"'],
   ['command -v curl >/dev/null || apt-get install -y curl'],
@@ -94,3 +116,15 @@ test('hostile texts take no time and no more than their bounds', () => {
     codeIn(text)
   expect(performance.now() - began).toBeLessThan(10_000)
 })
+
+test.each(['curl ', 'bash - curl ', 'sh - - - curl $A ', `curl "\${A}" `, "curl '", 'curl $A | sh '])(
+  'a mebibyte of %j does not keep the service from its other work',
+  (words) => {
+    const line = `${words.repeat(Math.floor(1_999 / words.length))}\n`
+    const text = line.repeat(Math.floor(1_048_576 / line.length))
+    const began = performance.now()
+    codeIn(text, new Map([['A', `https://x.example/${'z'.repeat(200)}`]]))
+
+    expect(performance.now() - began).toBeLessThan(3_000)
+  },
+)

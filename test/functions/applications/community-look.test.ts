@@ -28,13 +28,39 @@ test.each([
     `#!/bin/bash\nset -a\n[ -f /etc/profile.d/90-http-proxy.sh ] && . /etc/profile.d/90-http-proxy.sh\nset +a\n${LOADS}\r\n`,
   ],
 ])('the command %j is found with its address', async (update) => {
-  expect(await look(update)).toEqual([`community_script\tvaultwarden\t-\t${ADDRESS}\twhole`])
+  expect(await look(update)).toEqual([`community_script|vaultwarden|-|${ADDRESS}|whole`])
+})
+
+const BASE = ADDRESS.replace('/ct/vaultwarden.sh', '')
+const EXPORTS = `export SCRIPT_SLUG="vaultwarden"\nexport UPDATE_SCRIPT_NAME="vaultwarden"\nexport COMMUNITY_SCRIPTS_URL="${BASE}"\n`
+const COMPUTED = `bash -c "$(curl -fsSL "\${COMMUNITY_SCRIPTS_URL}/ct/\${UPDATE_SCRIPT_NAME}.sh")"\n`
+
+test.each([
+  [`#!/usr/bin/env bash\n# generated\n${EXPORTS}${COMPUTED}`, 'whole'],
+  [`${EXPORTS}export PATH="/tmp"\n${COMPUTED}`, 'changed'],
+  [`${EXPORTS}export SCRIPT_SLUG="$(id)"\n${COMPUTED}`, 'changed'],
+  [`${EXPORTS}export SCRIPT_SLUG="other"\n${COMPUTED}`, 'changed'],
+  [`${EXPORTS}rm -rf /; ${COMPUTED}`, 'changed'],
+  [
+    `${EXPORTS}if helper="$(curl -fsSL "\${CORE}/misc/update.sh")"; then bash -c "$helper"; else ${COMPUTED}fi\n`,
+    'changed',
+  ],
+])('of %j, whose address is put together, the address is found, and %s', async (update, state) => {
+  expect(await look(update)).toEqual([`community_script|vaultwarden|-|${ADDRESS}|${state}`])
+})
+
+test.each([
+  [`${COMPUTED}`],
+  [`${EXPORTS.replace(BASE, 'https://me:secret@forge.example')}${COMPUTED}`],
+  [`${EXPORTS.replace(BASE, 'file:///root')}${COMPUTED}`],
+])('of %j no address is known', async (update) => {
+  expect(await look(update)).toEqual([])
 })
 
 test('a command that does more than its script is found, but not updated by the panel', async () => {
   const [line = ''] = await look(`systemctl stop backup\n${LOADS}\n`)
 
-  expect(line).toBe(`community_script\tvaultwarden\t-\t${ADDRESS}\tchanged`)
+  expect(line).toBe(`community_script|vaultwarden|-|${ADDRESS}|changed`)
   expect(communityScript(line)).toMatchObject({ id: 'community_script:vaultwarden', updatable: false })
 })
 
@@ -49,6 +75,8 @@ test.each([
   ['bash -c "$(curl -fsSL -H "Authorization: secret" https://forge.example/ct/app.sh)"'],
   ['bash -c "$(curl -fsSL file:///root/app.sh)"'],
   [`${'#'.repeat(5000)}\n${LOADS}`],
+  [`${LOADS}\n${'\0'.repeat(5000)}\nsystemctl stop backup\n`],
+  [`${LOADS}\n${'\r'.repeat(5000)}\nsystemctl stop backup\n`],
 ])('the command %j is none of the community scripts, and nothing of it leaves the container', async (update) => {
   expect(await look(update)).toEqual([])
 })
@@ -62,11 +90,11 @@ test.each([
   [{ 'root/.vaultwarden': '$(id)' }, '-'],
   [{ 'root/.vaultwarden': '' }, '-'],
 ])('of the files %j, the version is %s', async (files, version) => {
-  expect(await look(LOADS, files)).toEqual([`community_script\tvaultwarden\t${version}\t${ADDRESS}\twhole`])
+  expect(await look(LOADS, files)).toEqual([`community_script|vaultwarden|${version}|${ADDRESS}|whole`])
 })
 
 test('the reader takes nothing else for an application', () => {
-  expect(communityScript(`community_script\tvaultwarden\t1.0\t${ADDRESS}\twhole`)).toEqual({
+  expect(communityScript(`community_script|vaultwarden|1.0|${ADDRESS}|whole`)).toEqual({
     id: 'community_script:vaultwarden',
     kind: 'community_script',
     name: 'vaultwarden',
@@ -77,13 +105,13 @@ test('the reader takes nothing else for an application', () => {
   })
   for (const line of [
     '',
-    `community_script\tvaultwarden\t1.0\t${ADDRESS}`,
-    `community_script\tvaultwarden\t1.0\t${ADDRESS}\twhole\tmore`,
-    `community_script\t../x\t1.0\t${ADDRESS}\twhole`,
-    `community_script\tvaultwarden\t\t${ADDRESS}\twhole`,
-    `community_script\tvaultwarden\t1.0\tjavascript:alert(1)\twhole`,
-    `community_script\tvaultwarden\t1.0\thttps://me:secret@forge.example/a.sh\twhole`,
-    `community_script\tvaultwarden\t1.0\thttps://forge.example/${'a'.repeat(300)}\twhole`,
+    `community_script|vaultwarden|1.0|${ADDRESS}`,
+    `community_script|vaultwarden|1.0|${ADDRESS}|whole|more`,
+    `community_script|../x|1.0|${ADDRESS}|whole`,
+    `community_script|vaultwarden||${ADDRESS}|whole`,
+    `community_script|vaultwarden|1.0|javascript:alert(1)|whole`,
+    `community_script|vaultwarden|1.0|https://me:secret@forge.example/a.sh|whole`,
+    `community_script|vaultwarden|1.0|https://forge.example/${'a'.repeat(300)}|whole`,
   ])
     expect(communityScript(line)).toBeUndefined()
 })

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { codeIn, type Variables } from '../../../functions/applications/code-addresses.ts'
-import { ASKS, RUN_SCRIPT } from '../../../functions/applications/run-script.ts'
+import { ASKS, REFUSES_CODE, RUN_SCRIPT, SOURCE_CHANGED } from '../../../functions/applications/run-script.ts'
 import { scriptPlace } from './script-place.ts'
 
 /*
@@ -63,7 +63,7 @@ build_container() {
 }
 `
 
-const CORE = `WHERE=$(dirname "$(dirname "$(dirname "$(dirname "$0")")")")
+const CORE = `WHERE=$(dirname "$HOME")
 say() { echo -e "\\e[1;92m$1\\e[m"; }
 say_error() { echo -e "\\e[01;31m$1\\e[m" >&2; }
 on_error() { say_error "in line $2: exit code $1"; exit "$1"; }
@@ -143,4 +143,57 @@ test('a failed download of data ends such a script with its own error', async ()
   const { run } = await shaped({ '/misc/core.func': CORE.replace('/headers/demo', '/headers/none') })
 
   expect(run().status).not.toBe(0)
+})
+
+test('an installer that the framework pipes into a quiet shell is agreed to, and runs as it was read', async () => {
+  const quiet = `STD=silent
+silent() { $* >>"$WHERE/opt/log" 2>&1; }
+newer_release() {
+  curl -fsSL @/setup | $STD bash -s -- -y "$WHERE/opt/tool"
+  [ "$(cat "$WHERE/root/.$1")" != 2.1.0 ]
+}
+`
+  const installer = '#!/usr/bin/env bash\necho "read $1" >"$2"\n'
+  const { run, serve, asked, found, root } = await shaped({ '/misc/tools.func': quiet, '/setup': installer })
+  expect(found).toContain('/setup')
+  const { status, stdout } = run()
+
+  expect(stdout).toContain('Updated successfully!')
+  expect(status).toBe(0)
+  expect(readFileSync(join(root, 'opt/tool'), 'utf8')).toBe('read -y\n')
+  expect(asked().filter((path) => path === '/setup')).toHaveLength(1)
+
+  serve('/setup', `${installer}echo taken >"$2"\n`)
+  expect(run().status).toBe(SOURCE_CHANGED)
+})
+
+test('a container with less than the script wants is left alone, and the code of the script tells it', async () => {
+  const asks = `${TOOLS}heading() {
+  if [ "\${PHS_SILENT:-0}" = 1 ]; then say_error "too little memory"; exit 113; fi
+  read -r -p "Go on? " answer
+}
+`
+  const { run, root } = await shaped({ '/misc/tools.func': asks })
+  const { status, lines } = run()
+
+  expect(status).toBe(113)
+  expect(lines).toContain('\u001B[01;31mtoo little memory\u001B[m')
+  expect(existsSync(join(root, 'opt/demo'))).toBe(false)
+})
+
+test('a framework that computes what it loads, many files at once, is stopped before it has any of them', async () => {
+  const engine = `URL="\${ENGINE_URL:-@}"
+FILES=(core/core.func lib/tools.func)
+args=()
+for file in \${FILES[*]}; do args+=(-o "$HOME/\${file##*/}" "$URL/$file"); done
+curl -fsSL --parallel --parallel-immediate --retry 3 --max-time 60 \${args[*]} 2>/dev/null || true
+for file in \${FILES[*]}; do source "$HOME/\${file##*/}"; done
+`
+  const { run, root, base } = await shaped({ '/misc/build.func': engine, '/core/core.func': ': >"$HOME/taken"\n' })
+  const { status, lines } = run()
+
+  expect(status).toBe(REFUSES_CODE)
+  expect(lines.at(-1)).toBe(`  ${base}/core/core.func`)
+  expect(existsSync(join(root, 'root/core.func'))).toBe(false)
+  expect(existsSync(join(root, 'root/taken'))).toBe(false)
 })

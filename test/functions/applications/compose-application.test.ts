@@ -5,11 +5,12 @@ import applications from '../../../functions/applications/applications.get.ts'
 import { composeReport } from '../../../functions/applications/compose-report.ts'
 import runApplication from '../../../functions/applications/run.post.ts'
 import applicationSource from '../../../functions/applications/source.post.ts'
+import { HELPER_VERSION } from '../../../functions/elevation/installed-helper.ts'
 import { Summary } from '../../../functions/checks/check.ts'
 import job from '../../../functions/jobs/job.get.ts'
 import { DEFAULT_PROTECTION } from '../../../functions/protection/protection.ts'
 import { FOLLOW, OUTPUT_MARK, START } from '../../../jobs/script.ts'
-import type { Command } from '../../../ssh/command.ts'
+import type { Command, Elevation } from '../../../ssh/command.ts'
 import { START as NOW, testApp } from '../../app.ts'
 import { answered, audited, refused, rows } from '../answers.ts'
 import { config, sha, stacks } from './compose-stand-in.ts'
@@ -27,7 +28,7 @@ const Started = z.object({ job_id: z.string() })
 const Ended = z.looseObject({ status: z.string(), output: z.string(), warnings: z.array(z.string()) })
 
 /** The service, after a check of the container 101 that has found a stack with a newer image. */
-async function world() {
+async function world({ elevation = 'root' as Elevation } = {}) {
   const place = await stacks({
     containers: [{ service: 'app', image: OLD }],
     images: { [OLD]: [`nginx@${sha('a')}`] },
@@ -39,7 +40,9 @@ async function world() {
   let ended: ReturnType<typeof place.inPlace> | undefined
   const app = await testApp([applications, applicationSource, agreement, runApplication, job], {
     fake: {
+      elevation,
       exec(command: Command) {
+        if (command[1] === 'version') return { stdout: `${HELPER_VERSION}\n` }
         const at = command.indexOf('exec')
         const inPlace = () => {
           expect(command.slice(at, at + 5)).toEqual(['exec', '101', '--', 'sh', '-c'])
@@ -163,4 +166,12 @@ test.each([
   const { error } = await refused(await askSource(), 502, 'source_unavailable')
 
   expect(error).toContain(reason)
+})
+
+test('where sudo allows only the host helper, no stack can be looked at or brought further', async () => {
+  const { app, askSource } = await world({ elevation: 'helper' })
+
+  const answer = await askSource()
+  expect(await answer.json()).toMatchObject({ code: 'host_helper_lacks' })
+  expect(app.ran.map(({ command }) => command[1])).toEqual(['version'])
 })

@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ASKED } from '../../../functions/applications/asked.ts'
+import { ASKED } from '../../../functions/applications/look-problems.ts'
 import { COMPOSE } from '../../../functions/applications/compose.ts'
 import { RUN_COMPOSE } from '../../../functions/applications/compose-run.ts'
 import { PEOPLE } from '../../../functions/applications/people.ts'
 import { inside } from '../protection/look.ts'
 
 /*
- * A docker that answers as Docker 28.2 with Compose 2.29 does: the columns of the formats, the YAML of `config` with two
- * spaces for each level, the exit codes, and the words on stderr. Its state are the files beside it. It refuses a command
+ * A docker that answers as Docker 28.2 with Compose 2.26 does: the columns of the formats, the YAML of `config` with two
+ * spaces for each level, the exit codes, and the words on stderr. test/docker/applications.test.ts shows the same of the real ones. Its state are the files beside it. It refuses a command
  * that it does not know, an `up` that may pull, and each option that it has not seen.
  */
 
@@ -37,7 +37,19 @@ case "$1 $2" in
     exit
     ;;
   'inspect --type')
+    case $5 in
+      # Beside {{.Id}}, it reads the plain answer, where a key that is not there is an error.
+      *.State.Health*) echo 'template parsing error: map has no entry for key "Health"' >&2; exit 1 ;;
+      *StartedAt*) view=steady ;;
+      *) view=labels ;;
+    esac
     shift 5
+    [ ! -e loops ] || { echo >>starts; }
+    [ "$view" = labels ] || { awk -F '|' -v starts="$(wc -l <starts 2>/dev/null)" -v loops="$(cat loops 2>/dev/null)" -v health="$(cat health 2>/dev/null)" '
+        {
+          split(health, part, " ")
+          printf "\\"%s\\"|%s|2026-03-01T12:00:0%s.5Z|%s|%s|%s\\n", $6, $1, $6 == loops ? starts : 0, $3, part[1] == $6 ? part[2] : "", $11
+        }' containers; exit; }
     for id; do
       awk -F '|' -v id="$id" -v OFS='\\t' '
         function q(text) { return text == "" ? "null" : "\\"" text "\\"" }
@@ -75,13 +87,14 @@ case $1 in
     ;;
   compose)
     shift
-    project= files= services= scales= verb= may=pull
+    project= files= services= scales= verb= ask= may=pull
     while [ $# -gt 0 ]; do
       case $1 in
         -p) project=$2; shift ;;
         -f) files="$files $2"; shift ;;
         --ansi | --project-directory | --env-file | --profile) shift ;;
-        --resolve-image-digests) verb=resolve ;;
+        --resolve-image-digests) ask=1 ;;
+        --no-interpolate) [ -z "$ask" ] || verb=resolve ;;
         config | up) verb=$1 ;;
         -d | --no-build | --no-deps | --remove-orphans=false) ;;
         --pull) may=$2; shift ;;
@@ -95,13 +108,13 @@ case $1 in
       config)
         for each in $files; do [ -f "$each" ] || { echo "open $each: no such file or directory" >&2; exit 14; }; done
         cat "warnings.$project" >&2 2>/dev/null
-        cat "config.$project" 2>/dev/null || { echo "yaml: line 3: found a tab" >&2; exit 15; }
+        cat "config.$project" 2>/dev/null || { echo 'unexpected character "-" in variable name near "DB-PASSWORD=hunter2"' >&2; exit 15; }
         ;;
       resolve)
         image=$(sed -n 's/^    image: "\\(.*\\)"$/\\1/p')
         digest=$(awk -F '|' -v r="$image" '$1 == r { print $2; exit }' registry)
         [ -n "$digest" ] || { echo "failed to resolve digest for docker.io/$image: unauthorized: authentication required" >&2; exit 1; }
-        printf 'name: ops-panel-asked\\nservices:\\n  asked:\\n    image: docker.io/%s@%s\\n    networks:\\n      default: null\\n' "$image" "$digest"
+        printf 'name: ops-panel-asked\\nservices:\\n  asked:\\n    image: docker.io/library/%s@%s\\n    networks:\\n      default: null\\n' "$image" "$digest"
         ;;
       up)
         [ "$may" = never ] || exit 125
@@ -173,7 +186,7 @@ export async function stacks(
 ) {
   const { folder, root, bin } = await inside({
     files: { 'proc/77/comm': 'dockerd\n' },
-    programs: { docker: DOCKER, 'docker-compose': 'exit 1', ...programs },
+    programs: { docker: DOCKER, 'docker-compose': 'exit 1', sleep: 'exit 0', ...programs },
   })
   const state = join(bin, 'state')
   await mkdir(state)

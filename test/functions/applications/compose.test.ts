@@ -121,7 +121,7 @@ describe('a look', () => {
     [
       'a variable is gone',
       { configs: { ...WEB.configs } },
-      'web: level=warning msg="The "TOKEN" variable is not set. Defaulting to a blank string."',
+      'web: these variables come from the shell that started it: OTHER TOKEN',
     ],
     [
       'a value came from a shell',
@@ -148,13 +148,18 @@ describe('a look', () => {
       },
       'web: its containers were started from different files',
     ],
-    ['Compose cannot read its files', { configs: {} }, 'web: yaml: line 3: found a tab'],
+    ['Compose cannot read its files', { configs: {} }, 'web: Docker Compose cannot read its files'],
   ])('shows a stack that cannot be run where %s, and why', async (title, own, reason) => {
     const host = await stacks({ ...WEB, ...own, registry: { ...WEB.registry, 'old/image:1': NEW_DIGEST } })
     if (title.includes('variable is gone'))
       await host.write(
         'warnings.web',
-        'level=warning msg="The "TOKEN" variable is not set. Defaulting to a blank string."\n',
+        ['TOKEN', 'OTHER', 'TOKEN']
+          .map(
+            (name) =>
+              `time="2026-11-27T02:40:29Z" level=warning msg="The \\"${name}\\" variable is not set. Defaulting to a blank string."\n`,
+          )
+          .join(''),
       )
 
     const lines = await host.look()
@@ -371,7 +376,7 @@ describe('a run', () => {
         `tag ${NEW} nginx:latest`,
       ])
       expect(calls.filter((call) => / up /.test(call))).toEqual([
-        `compose --ansi never -p web --project-directory ${host.folder} -f ${host.place} up -d --no-build --no-deps --pull never --remove-orphans=false --scale app=1 --scale db=1 app db`,
+        `compose --ansi never -p web --project-directory ${host.folder} -f ${host.place} --profile * up -d --no-build --no-deps --pull never --remove-orphans=false --scale app=1 --scale db=1 app db`,
       ])
       const images = (await host.file('containers'))
         .split('\n')
@@ -461,6 +466,21 @@ describe('a run', () => {
     expect(await host.file('containers')).not.toContain(sha('9'))
   })
 
+  test('changes no name where two services need one in two versions', async () => {
+    const host = await stacks({
+      ...WEB,
+      containers: [...WEB.containers, { service: 'other', image: sha('9') }],
+      images: { ...WEB.images, [sha('9')]: [`postgres@${DB_DIGEST}`] },
+      configs: { web: config('web', { app: 'nginx:latest', db: 'postgres:16', other: 'postgres:16' }) },
+    })
+
+    const { code, lines } = await host.update('web', digestOf(await host.look()))
+
+    expect(code).toBe(79)
+    expect(lines.at(-1)).toBe('ops-panel: nothing was changed: postgres:16 is needed in two versions')
+    expect(await host.file('calls')).not.toMatch(/^tag | up /m)
+  })
+
   test('pulls an image that the files name by its digest, and gives it no other name', async () => {
     const pinned = `nginx:1.27@${NEW_DIGEST}`
     const host = await stacks({ ...WEB, configs: { web: config('web', { app: pinned, db: 'postgres:16' }) } })
@@ -505,6 +525,8 @@ describe('a run', () => {
       'ops-panel: Docker Compose has failed with the code 1; a part of the stack may have its new images',
     ],
     ['a container ends at once', 'exits.app', '', 1, 'ops-panel: app does not run any more'],
+    ['a container is started again and again', 'loops', 'app', 1, 'ops-panel: app ends again and again'],
+    ['a container is not healthy', 'health', 'db unhealthy', 1, 'ops-panel: db is not healthy'],
     ['a container is gone', 'after-up', `sed -i '/|db|/d' containers`, 1, 'ops-panel: db has not 1 containers'],
     [
       'a container has another image',

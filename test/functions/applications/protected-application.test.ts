@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { RUN_SCRIPT } from '../../../functions/applications/run-script.ts'
+import { NOT_AGREED, NOT_BEGUN, RUN_SCRIPT, SOURCE_CHANGED } from '../../../functions/applications/run-script.ts'
 import { MOST_FILES } from '../../../functions/applications/fetch-script.ts'
 import { MOST_REFUSED } from '../../../functions/applications/source.ts'
 import { protectedCommand } from '../../../functions/protection/protected-run.ts'
@@ -87,6 +87,20 @@ test('a script that fails is no update, although no package has changed', async 
   expect([status, report.outcome]).toEqual([77, 'failed'])
   expect(steps).toEqual([`snapshot ${NAME}`])
 })
+
+test.each([SOURCE_CHANGED, NOT_BEGUN, NOT_AGREED])(
+  'an update that was not begun, with the code %i, is not rolled back, and its snapshot goes',
+  async (code) => {
+    const { status, steps, report } = await runProtected('application', `exit ${code}`, { on_failure: 'rollback' })
+    const broken = await runProtected('application', `: >"$FOLDER/broken"; exit ${code}`, { on_failure: 'rollback' })
+
+    expect([status, report.outcome]).toEqual([code, 'failed'])
+    expect(steps).toEqual([`snapshot ${NAME}`, `delsnapshot ${NAME}`])
+    // The code is what a container says of itself; what is seen of it counts more.
+    expect(broken.steps).toEqual([`snapshot ${NAME}`, `rollback ${NAME}`])
+  },
+  60_000,
+)
 
 test('the longest run fits into one argument', () => {
   const files = Array.from({ length: MOST_FILES }, () => ['a'.repeat(64), `https://${'a'.repeat(292)}`]).flat()

@@ -1,10 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { FETCH, readFetched } from '../../../functions/applications/fetch-script.ts'
 import {
   ASKS,
+  NOT_AGREED,
   NOT_BEGUN,
   REFUSES_CODE,
   RUN_SCRIPT,
@@ -38,22 +40,22 @@ test('what was agreed to runs from files, and what its addresses give meanwhile 
       'tool',
       'bash -c "$(wget -qO- @/tools.func); tool"',
       'curl -fsSL @/tools.func -o "$PLACE_FILE" -w "%{http_code}\\n"',
-      'echo "$PHS_SILENT $TERM $0" | sed "s#/.*/#/#"',
-      'echo 2.0 >"$(dirname "$0")/../../../root/.app"',
+      `echo "$PHS_SILENT $TERM \${BASH_SOURCE[0]-none} $(basename "$0")"`,
+      'echo 2.0 >"$HOME/.app"',
     ]
       .join('\n')
-      .replaceAll('"$PLACE_FILE"', '"$(dirname "$0")/copy"'),
+      .replaceAll('"$PLACE_FILE"', '"$HOME/copy"'),
   )
   put('root/.app', '1.0\n')
   forget()
   const { status, lines, stderr } = run()
 
   expect([status, stderr]).toEqual([0, ''])
-  expect(lines).toEqual(['a tool', 'a tool', '200', '1 xterm /0', '', 'ops-panel: version 1.0 -> 2.0'])
+  expect(lines).toEqual(['a tool', 'a tool', '200', '1 xterm none bash', '', 'ops-panel: version 1.0 -> 2.0'])
   expect(asked()).toEqual(['/app.sh', '/tools.func'])
   expect(left()).toEqual([])
 
-  serve('/tools.func', 'tool() { touch "$(dirname "$0")/../../../opt/taken"; }')
+  serve('/tools.func', 'tool() { touch "$HOME/../opt/taken"; }')
   forget()
   const changed = run()
   expect(changed.status).toBe(SOURCE_CHANGED)
@@ -63,6 +65,44 @@ test('what was agreed to runs from files, and what its addresses give meanwhile 
   expect(existsSync(join(root, 'opt/taken'))).toBe(false)
   expect(readFileSync(join(root, 'root/.app'), 'utf8')).toBe('2.0\n')
   expect(left()).toEqual([])
+})
+
+test('a script that looks for its parts beside itself finds none that another account could have put there', async () => {
+  const looks = [
+    `source "$(dirname "\${BASH_SOURCE[0]-}")/../misc/build.func" 2>/dev/null || source <(curl -fsSL @/tools.func)`,
+    `for part in "$(dirname "$0")/../misc/build.func" "$(dirname "\${BASH_SOURCE[0]-}")/misc/build.func"; do [ ! -f "$part" ] || source "$part"; done`,
+    'tool',
+  ]
+  const { run, put } = await agreed(looks.join('\n'))
+  for (const folder of ['var/tmp/misc', 'var/misc']) put(`${folder}/build.func`, 'echo taken\n')
+  const { status, lines } = run()
+
+  expect(lines).toEqual(['a tool', '', 'ops-panel: version - -> -'])
+  expect(status).toBe(0)
+})
+
+test('a script that is too long for its own command does not begin', async () => {
+  const { run } = await agreed(`echo run\n${'#'.repeat(131_072)}\n`)
+  const { status, lines } = run()
+
+  expect(status).toBe(NOT_BEGUN)
+  expect(lines).toEqual(['ops-panel: The script is longer than its command could run it. Nothing was run.'])
+})
+
+test('a run removes the folders that killed runs have left, and no other', async () => {
+  const { run, put, left, root } = await agreed('true\n')
+  const other = spawn('sh', ['-c', 'sleep 60; exit', 'ops-panel-application'])
+  onTestFinished(() => void other.kill())
+  put('var/tmp/ops-panel-application-killed/owner', '99999999\n')
+  put('var/tmp/ops-panel-application-reused/owner', `${process.pid}\n`)
+  put('var/tmp/ops-panel-application-at-work/owner', `${other.pid}\n`)
+  put('opt/kept/owner', '99999999\n')
+  symlinkSync(join(root, 'opt/kept'), join(root, 'var/tmp/ops-panel-application-link'))
+
+  expect(run().status).toBe(0)
+
+  expect(left().toSorted()).toEqual(['ops-panel-application-at-work', 'ops-panel-application-link'])
+  expect(existsSync(join(root, 'opt/kept/owner'))).toBe(true)
 })
 
 test('a file that is gone ends the run before anything of it begins', async () => {
@@ -88,9 +128,11 @@ test.each([
   ['curl -fsSL @/hidden | bash', '@/hidden'],
   ['bash <(wget -qO- @/hidden)', '@/hidden'],
   ['eval "$(curl -s "@/hid"den)"', '@/hidden'],
-  ['curl -fsSL -o "$0.x" @/hidden; bash "$0.x"', '@/hidden'],
-  ['wget -q -O "$0.x" @/hidden; bash "$0.x"', '@/hidden'],
-  ['cd "$(dirname "$0")"; wget -q @/hidden; bash hidden', '@/hidden'],
+  ['curl -fsSL -o "$HOME/x" @/hidden; bash "$HOME/x"', '@/hidden'],
+  ['wget -q -O "$HOME/x" @/hidden; bash "$HOME/x"', '@/hidden'],
+  ['cd "$HOME"; wget -q @/hidden; bash hidden', '@/hidden'],
+  ['curl -fsSL -o "$HOME/x.sh" @/data.json; . "$HOME/x.sh"', '@/data.json'],
+  ['wget -qO "$HOME/x.sh" @/data.json', '@/data.json'],
   ['curl -fsSL --url @/other.func', '@/other.func'],
   ['source <(curl -fsSL "$(echo @ | cut -d / -f 3)/other.func")', '@/other.func'],
   ['source <(curl -fsSL "$(echo @ | tr h H)/other.func")', '@/other.func'],
@@ -98,19 +140,16 @@ test.each([
   ['source <(curl -fsSL @/tools.func @/data.json)', '@/tools.func (among others)'],
   ['source <(curl -fsSL "@/other.func?x=1")', '@/other.func?x=1'],
 ])('%j does not load what nobody has agreed to, and the run ends there', async (line, told) => {
-  const { run, left, base, root } = await agreed(
-    `${line}\necho "it goes on"\ntouch "$(dirname "$0")/../../../opt/on"\n`,
-    {
-      patterns: ['@/pattern/*/code'],
-      more: {
-        '/other.func': 'echo taken',
-        '/other.sh': 'echo taken',
-        '/hidden': '#!/usr/bin/env bash\necho taken\n',
-        '/pattern/x/code': 'echo taken',
-        '/data.json': '{}',
-      },
+  const { run, left, base, root } = await agreed(`${line}\necho "it goes on"\ntouch "$HOME/../opt/on"\n`, {
+    patterns: ['@/pattern/*/code'],
+    more: {
+      '/other.func': 'echo taken',
+      '/other.sh': 'echo taken',
+      '/hidden': '#!/usr/bin/env bash\necho taken\n',
+      '/pattern/x/code': 'echo taken',
+      '/data.json': '{}',
     },
-  )
+  })
   const { status, lines } = run()
 
   expect(status).toBe(REFUSES_CODE)
@@ -129,7 +168,7 @@ test('data go through as they are, in every way in which they are asked for', as
   const bytes = '{"tag":"v2"}\n'
   const { run } = await agreed(
     [
-      'cd "$(dirname "$0")"',
+      'cd "$HOME"',
       'echo "$(curl -fsSL @/data.json)"',
       'curl -fsSL @/data.json | cat',
       'wget -qO- @/data.json',
@@ -198,7 +237,7 @@ test('a read gets no answer, and the script goes its own way', async () => {
   expect(status).toBe(3)
 })
 
-test.each([SOURCE_CHANGED, ASKS, REFUSES_CODE, NOT_BEGUN])(
+test.each([SOURCE_CHANGED, ASKS, REFUSES_CODE, NOT_BEGUN, NOT_AGREED])(
   'a script that ends with %d by itself is told as a failed one',
   async (code) => {
     const { run } = await agreed(`exit ${code}\n`)

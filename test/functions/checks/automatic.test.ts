@@ -67,7 +67,7 @@ function checkHost() {
       const at = command.indexOf(CHECK)
       if (command[2] === START) {
         mark = at > 0 ? (command[at + 2] ?? '') : ''
-        const [kind = '', id = '', lanes = ''] = command.slice(at + 5)
+        const [kind = '', id = '', lanes = ''] = command.slice(at + 4)
         scope = kind === 'container' ? `lxc:${id}` : kind
         if (at > 0) host.lanes = lanes
       }

@@ -247,14 +247,26 @@ const UNSUPPORTED = [
 
 test('an unsupported package manager and a missing one are reported', async () => {
   const { all, look: lookAt } = await checkApp({
-    looks: { host: UNSUPPORTED, 'lxc:101': 'os\n\nmanager none\n' },
+    looks: {
+      host: UNSUPPORTED,
+      'lxc:101': 'os\n\nmanager none\nsystem "NixOS 24.05 (Uakari)"\nothers nixos-rebuild\n',
+    },
   })
 
   await lookAt('all')
 
   expect(await all()).toMatchObject([
     { state: 'unsupported', manager: 'apk', os: { id: 'alpine' }, findings: [{ code: 'selection_unsupported' }] },
-    { state: 'unsupported', manager: null, findings: [{ code: 'manager_missing' }] },
+    {
+      state: 'unsupported',
+      manager: null,
+      findings: [
+        {
+          code: 'manager_missing',
+          message: expect.stringMatching(/^NixOS 24\.05 \(Uakari\) se met à jour par nixos-rebuild, /),
+        },
+      ],
+    },
     {},
   ])
 })

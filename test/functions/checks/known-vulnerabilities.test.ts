@@ -33,6 +33,17 @@ async function reportOf(id: string, packages: readonly string[]): Promise<Report
   return report
 }
 
+/** A report of packages that wait for dependencies, as `apt list --upgradable` shows them. */
+async function waiting(...lines: readonly string[]): Promise<Report> {
+  const section = (name: string, told: readonly string[]) =>
+    `${name}\n${[...told, 'code 0'].map((each) => ` ${each}\n`).join('')}\n`
+  const sections = ['update', 'check', 'planned', 'full', 'phased'].map((name) => section(name, []))
+  const text = `os\n ID=debian\n VERSION_CODENAME=bookworm\n\nmanager apt-get\n${sections.join('')}lists\n 2\n\n${section('upgradable', lines)}end\n`
+  const report = await readReport(text.split('\n'), 'container')
+  if (!report) throw new Error('the report was refused')
+  return report
+}
+
 async function databaseWith(list: Buffer, exploited: string) {
   const db = await openMigrated()
   for (const [name, body] of [
@@ -76,4 +87,22 @@ test('the list of a Debian release says nothing about another distribution with 
 
   expect(marked?.packages).toMatchObject([{ security: false, cves: [] }])
   expect(marked?.summary.exploited).toBe(0)
+})
+
+test('a security update that waits for dependencies is a warning; another package that does is a remark', async () => {
+  const db = await databaseWith(LIST, '[]')
+  const fix = 'libssl3/stable-security 3.0.2 amd64 [upgradable from: 3.0.1]'
+  const other = 'tzdata/stable 2 all [upgradable from: 1]'
+  const reports = new Map([
+    ['lxc:101', await waiting(other, fix)],
+    ['lxc:102', await waiting(other)],
+  ])
+
+  const marked = await withVulnerabilities(db, reports)
+  const found = (target: string) =>
+    marked.get(target)?.summary.findings.map(({ code, severity, packages }) => [code, severity, packages])
+
+  expect(found('lxc:101')).toEqual([['kept_back_dependencies', 'warning', ['libssl3', 'tzdata']]])
+  expect(found('lxc:102')).toEqual([['kept_back_dependencies', 'info', ['tzdata']]])
+  expect(marked.get('lxc:101')?.summary.counts).toMatchObject({ upgrade: 0, security: 0, kept_back: 2 })
 })

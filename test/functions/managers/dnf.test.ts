@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DNF_PROGRAM } from '../../../functions/managers/dnf-program.ts'
-import { DIFFERS_END, DIFFERS_MARK, RUN_CODES } from '../../../functions/managers/managed-scripts.ts'
+import { DIFFERS_END, DIFFERS_MARK, RUN_CODES } from '../../../functions/managers/agreement.ts'
 import { dnfWith, SHELLS } from './dnf-stand-in.ts'
 
 /*

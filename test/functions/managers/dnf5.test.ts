@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { DIFFERS_END, DIFFERS_MARK, RUN_CODES } from '../../../functions/managers/managed-scripts.ts'
+import { DIFFERS_END, DIFFERS_MARK, RUN_CODES } from '../../../functions/managers/agreement.ts'
 import { planHash } from '../../../functions/plans/plan.ts'
 import { dnfWith, LINES, OBSOLETING, SHELLS, TABLE } from './dnf-stand-in.ts'
 

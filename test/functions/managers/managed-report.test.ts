@@ -13,6 +13,31 @@ async function report(own: Told = {}, manager = 'dnf') {
   return { ...found, findings, messages: found.summary.findings.map(({ message }) => message) }
 }
 
+test('more repositories than are read are the reason, and not that no list could be read', async () => {
+  const repositories = Array.from({ length: 200 }, (_, n) => `repository|r${n}|http://mirror/r${n}`)
+  const refresh = [...repositories, 'crowded', 'lists|0', 'code|1']
+  const pacman = await report(
+    { refresh, security: 'database', planned: ['crowded', 'code|1'], left: ['code|1'] },
+    'pacman',
+  )
+  const zypper = await report(
+    { refresh: [...repositories, 'crowded', 'lists|200', 'code|1'], planned: [APP, 'code|0'] },
+    'zypper',
+  )
+  const plan = await readPlanReport(planned({ planned: ['crowded', 'code|1'] }, 'pacman'))
+
+  const whole =
+    'Cette cible a plus de 200 dépôts : le panneau n’en lit pas autant, et pacman ne met rien à jour sans les listes de tous.'
+  const rest = 'Cette cible a plus de 200 dépôts : les autres n’ont pas été actualisés.'
+  expect(pacman.messages).toEqual([rest, whole])
+  expect(pacman.findings).toEqual([
+    ['lists_stale', 'warning'],
+    ['lists_stale', 'blocking'],
+  ])
+  expect([zypper.messages, zypper.refreshed, zypper.packages.length]).toEqual([[rest], false, 1])
+  expect(plan?.findings).toMatchObject([{ code: 'lists_stale', severity: 'blocking', message: whole }])
+})
+
 test('what a manager would change and what it leaves alone is told with the reasons, sizes and sources', async () => {
   const { packages, changes, summary, findings, refreshed } = await report({
     planned: [APP, NEW, 'code|0'],

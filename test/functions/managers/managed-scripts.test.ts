@@ -1,18 +1,26 @@
 import { execFileSync, type ExecFileSyncOptionsWithStringEncoding } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readReport } from '../../../functions/checks/check-report.ts'
-import { INSPECTION } from '../../../functions/checks/check-script.ts'
-import { isManaged, MANAGERS, managerText, withManagers } from '../../../functions/managers/managed-scripts.ts'
+import { CHECK, INSPECTION } from '../../../functions/checks/check-script.ts'
+import {
+  isManaged,
+  MANAGERS,
+  managerText,
+  THEN_RUN,
+  withManagers,
+} from '../../../functions/managers/managed-scripts.ts'
 import { FIND_MANAGER, MANAGER_NAMES } from '../../../functions/managers/manager.ts'
+import { missingManager, TELL_OTHERS } from '../../../functions/managers/no-manager.ts'
 import { MANAGED_PLAN, MANAGED_PLANNED } from '../../../functions/plans/plan-command.ts'
 import { PLAN, PLANNED } from '../../../functions/plans/plan-script.ts'
 import { readPlanReport } from '../../../functions/plans/plan-report.ts'
 import { STEPS } from '../../../functions/updates/apt.ts'
 import { UNFINISHED } from '../../../functions/updates/unfinished.ts'
+import { programs, shell as runScript } from '../programs.ts'
 import { SHELLS } from './apk-box.ts'
 
 const MANAGED = MANAGER_NAMES.filter(isManaged)
@@ -32,8 +40,10 @@ const HOLDS = [
   'dnf_upgrade() { echo upgraded; }\n',
 ].join('')
 
+const asDnf = (text: string) => text.replaceAll(FIND_MANAGER.trim(), 'manager=dnf')
+
 function run(shell: string, text: string, ...args: string[]): { code: number; text: string } {
-  const found = text.replaceAll(FIND_MANAGER.trim(), 'manager=dnf')
+  const found = asDnf(text)
   const words = shell === 'busybox' ? ['busybox', 'sh'] : [shell]
   const [program = 'sh', ...before] = words
   const options: ExecFileSyncOptionsWithStringEncoding = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }
@@ -41,6 +51,7 @@ function run(shell: string, text: string, ...args: string[]): { code: number; te
     return { code: 0, text: execFileSync(program, [...before, '-c', found, 'ops-panel', ...args], options) }
   } catch (error) {
     const { status, stdout } = Object(error)
+    if (typeof status !== 'number') throw error
     return { code: Number(status), text: String(stdout) }
   }
 }
@@ -50,7 +61,7 @@ const HASH = sha256('upgrade app:noarch 1-1 2-1\n')
 const EVERY = ['all', 'keep', 'every']
 
 test.each(SHELLS)('an inspection in %s asks the manager of the target, and shows no password', async (shell) => {
-  const { code, text } = run(shell, `${MANAGERS}${HOLDS}${INSPECTION}`, '')
+  const { code, text } = run(shell, `${MANAGERS}${HOLDS}${THEN_RUN}`, asDnf(INSPECTION), '')
   const report = await readReport(text.split('\n'), 'container')
 
   expect(code).toBe(0)
@@ -161,6 +172,10 @@ const FOUND: [string, string, Record<string, 'tool' | 'own'>][] = [
     { 'apt-get': 'tool', apk: 'tool', zypper: 'tool', dnf: 'tool', pacman: 'own' },
   ],
   ['a system with an apk that has no packages', 'none', { apk: 'tool' }],
+  ['a small Fedora, whose dnf5 is not called dnf', 'dnf', { dnf5: 'own', microdnf: 'own' }],
+  ['a system with dnf 4 by another name', 'dnf', { 'dnf-3': 'own', yum: 'own' }],
+  ['a minimal image with microdnf alone', 'none', { microdnf: 'own' }],
+  ['CentOS 7, with yum 3', 'none', { yum: 'own' }],
 ]
 
 test.each(SHELLS.flatMap((shell) => FOUND.map((each) => [shell, ...each] as const)))(
@@ -176,6 +191,10 @@ test.each(SHELLS.flatMap((shell) => FOUND.map((each) => [shell, ...each] as cons
       apk: 'lib/apk/db/installed',
       zypper: 'etc/zypp/repos.d/oss.repo',
       dnf: 'etc/yum.repos.d/fedora.repo',
+      dnf5: 'etc/yum.repos.d/fedora.repo',
+      'dnf-3': 'etc/yum.repos.d/fedora.repo',
+      microdnf: 'etc/yum.repos.d/fedora.repo',
+      yum: 'etc/yum.repos.d/fedora.repo',
       pacman: 'var/lib/pacman/local/bash-5-1/desc',
     }
     put('var/lib/dpkg/status')
@@ -201,6 +220,32 @@ test.each(SHELLS.flatMap((shell) => FOUND.map((each) => [shell, ...each] as cons
   },
 )
 
+test.each(SHELLS)(
+  'in %s, a system without a known manager tells its name and its programs with no other program',
+  (shell) => {
+    const root = mkdtempSync(join(tmpdir(), 'others-'))
+    for (const name of ['yum', 'microdnf']) writeFileSync(join(root, name), '#!/bin/sh\n', { mode: 0o755 })
+    const [sh = '', ...words] = shell === 'busybox' ? ['/usr/bin/env', 'busybox', 'sh'] : [`/bin/${shell}`]
+    const tell = (release: string) => {
+      const text = TELL_OTHERS.replace('/etc/os-release', join(root, release))
+      const own = `manager=none\nPATH=${root}\necho "manager $manager"\n${text}`
+      return execFileSync(sh, [...words, '-c', own], { encoding: 'utf8' })
+    }
+    writeFileSync(join(root, 'rocky'), `NAME="Rocky"\nPRETTY_NAME="Rocky Linux 9.4 (Blue = Onyx)"\nID=rocky`)
+    writeFileSync(join(root, 'odd'), `PRETTY_NAME='$(touch ${root}/ran) %s ${'x'.repeat(5_000)}'\n`)
+    const [known, odd, none] = [tell('rocky'), tell('odd'), tell('missing')]
+    const ran = existsSync(join(root, 'ran'))
+    rmSync(root, { recursive: true })
+
+    expect(known).toBe('manager none\nsystem "Rocky Linux 9.4 (Blue = Onyx)"\nothers microdnf yum\n')
+    expect(missingManager(known)?.message).toMatch(/^Rocky Linux 9\.4 \(Blue = Onyx\) n’a que microdnf, /)
+    expect(odd.length).toBeLessThan(400)
+    expect(ran).toBe(false)
+    expect(none).toBe('manager none\nothers microdnf yum\n')
+    expect(missingManager(known.replace('manager none', 'manager dnf'))).toBeUndefined()
+  },
+)
+
 test('a plan of one manager runs nothing where the target has another one', () => {
   const other = `${managerText('zypper')}${MANAGED_PLANNED}`
   const found = run('sh', other, '', HASH, '-', ...EVERY)
@@ -211,11 +256,25 @@ test('a plan of one manager runs nothing where the target has another one', () =
   expect(run('sh', `${managerText('zypper')}${MANAGED_PLAN}`, ...EVERY).text).toBe('manager dnf\n')
 })
 
-test('the functions of all managers fit into one argument with each script, and those of one into a command over SSH', () => {
-  for (const text of [INSPECTION, STEPS, PLAN, PLANNED, UNFINISHED])
-    expect(Buffer.byteLength(`${MANAGERS}${text}`)).toBeLessThan(128 * 1024 - 1)
+test('the functions of all managers fit into one argument, and those of one into a command over SSH', () => {
+  const most = 128 * 1024 - 1
+  // An inspection is an argument of its own.
+  for (const text of [THEN_RUN, STEPS, PLAN, PLANNED, UNFINISHED])
+    expect(Buffer.byteLength(`${MANAGERS}${text}`)).toBeLessThan(most)
+  expect(Buffer.byteLength(INSPECTION)).toBeLessThan(most)
   // 40,000 characters of names come with them.
   for (const name of MANAGED) expect(Buffer.byteLength(managerText(name))).toBeLessThan(64 * 1024)
+})
+
+test('an inspection gets to its target with the functions of all managers', async () => {
+  const { env } = await programs({ 'apt-get': 'exit 9', timeout: 'shift 3; exec "$@"' })
+  const given = { ...env, look: asDnf(INSPECTION), managers: `${MANAGERS}${HOLDS}` }
+
+  const { lines, status } = await runScript(given, CHECK, 'MARK', '', 'host', '', '1')
+
+  expect(status).toBe(0)
+  expect(lines).toContain('MARK host 0')
+  expect(lines).toContain('  change|upgrade|app|noarch|1-1|2-1|rig|1|100|-5|app')
 })
 
 test('a job gives the functions to its script by its environment, and the script gets its own words', () => {

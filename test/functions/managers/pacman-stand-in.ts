@@ -144,7 +144,8 @@ rig-v1\t1-1\t336\tfile:///srv/extra/rig-v1-1-1-any.pkg.tar.zst
 export async function pacmanWith(shellName = 'sh') {
   const { folder, env } = await programs({ pacman: PACMAN, 'pacman-conf': CONF, vercmp: 'echo 1' })
   const at = (...path: string[]) => join(folder, ...path)
-  for (const each of ['data/local', 'data/sync', 'server', 'pkg', 'copy']) await mkdir(at(each), { recursive: true })
+  for (const each of ['data/local', 'data/sync', 'server', 'pkg', 'copy', 'run'])
+    await mkdir(at(each), { recursive: true })
   const write = async (files: Record<string, string>) => {
     for (const [name, text] of Object.entries(files)) await writeFile(at(name), text)
   }
@@ -167,7 +168,10 @@ export async function pacmanWith(shellName = 'sh') {
     verified: 'No database errors have been found!\n',
     calls: '',
   })
-  const text = managerText('pacman').replaceAll('/var/cache/ops-panel-pacman', at('copy'))
+  const text = managerText('pacman')
+    .replaceAll('/var/cache/ops-panel-pacman', at('copy'))
+    .replaceAll('/run/ops-panel.', `${at('run')}/ops-panel.`)
+    .replace('work_room=/run\n', `work_room=${at('run')}\n`)
   return {
     folder,
     at,

@@ -6,6 +6,32 @@ const PAC = 'change\tupgrade\trig-pac\tx86_64\t1.0-1\t2.0-1\trepo\t0\t333\t15728
 const PLAN = hashOf('upgrade rig-pac:x86_64 1.0-1 2.0-1')
 
 describe.each(SHELLS)('in %s', (shell) => {
+  test('more repositories than are read are told as such, and nothing is computed or changed without their lists', async () => {
+    const { ask, read, write } = await pacmanWith(shell)
+    const many = (count: number) =>
+      `${Array.from({ length: count - 2 }, (_, n) => `[r${n}]\nServer = file:///srv/r${n}\n`).join('')}`
+    const [own, lists] = [
+      await read('pacman.conf'),
+      'for n in $(seq 0 300); do echo "$n" >"$FOLDER/server/r$n.db"; done; ',
+    ]
+    await write({ 'pacman.conf': own + many(200) })
+    const enough = await ask(`${lists}pacman_refresh; pacman_changes all keep every`)
+    await write({ 'pacman.conf': own + many(201), calls: '' })
+
+    const refreshed = await ask('pacman_refresh')
+    const changes = await ask('pacman_changes all keep every; pacman_left')
+    const run = await ask(`hash=${PLAN}; pacman_run all keep every`)
+
+    expect(enough.lines.slice(200)).toEqual(['lists\t200', 'code\t0', PAC, 'code\t0'])
+    expect(refreshed.lines.slice(199)).toEqual(['repository\tr197\tfile:///srv/r197', 'crowded', 'lists\t0', 'code\t1'])
+    expect(changes.lines).toEqual(['crowded', 'code\t1', 'code\t1'])
+    expect(run).toMatchObject({
+      status: 75,
+      lines: ['ops-panel: more repositories are configured than this panel reads.'],
+    })
+    expect(await read('calls')).toBe('')
+  })
+
   test('a refresh writes a copy, and pacman’s own lists stay', async () => {
     const { ask, read, has, write, age } = await pacmanWith(shell)
     await write({ 'data/sync/repo.db': 'own repo', 'data/sync/extra.db': 'own extra' })

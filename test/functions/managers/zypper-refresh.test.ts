@@ -97,7 +97,8 @@ describe('the refresh', () => {
       `zypper_call() { shift 2; case "$*" in *repos) cat "$FOLDER/answer.repos" >answer ;; *) echo '</stream>' >answer ;; esac; }; zypper_refresh`,
     )
 
-    expect(lines).toHaveLength(202)
+    expect(lines).toHaveLength(203)
+    expect(lines[0]).toBe('crowded')
     expect(lines.slice(-2)).toEqual(['lists\t200', 'code\t1'])
   }, 60_000)
 

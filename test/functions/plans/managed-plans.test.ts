@@ -98,6 +98,26 @@ test.each([
   expect(await rows(app.db, 'SELECT id FROM plans')).toEqual([])
 })
 
+test.each([
+  [
+    'system "Rocky Linux 9.4 (Blue Onyx)"\nothers yum microdnf',
+    'Rocky Linux 9.4 (Blue Onyx) n’a que microdnf, avec lequel rien ne peut être prévu ni vérifié : installez dnf.',
+  ],
+  ['system CentOS Linux 7 (Core)\nothers yum', 'CentOS Linux 7 (Core) n’a que yum, avec lequel'],
+  ['system NixOS 24.05 (Uakari)\nothers nixos-rebuild', 'NixOS 24.05 (Uakari) se met à jour par nixos-rebuild, que'],
+  ['others', 'Linux n’a aucun gestionnaire de paquets que le panneau connaît : '],
+  [`system \u001b[2J${'x'.repeat(900)}\nothers ../x`, ` [2J${'x'.repeat(190)}`],
+])('a plan for a system without a known manager names it and what is missing: %j', async (told, message) => {
+  const { send } = await planApp({ simulated: { stdout: `manager none\n${told}\n` } })
+
+  const { findings } = Object(await refused(await send('POST', PLANS, { target: 'host' }), 422, 'plan_impossible'))
+
+  expect(findings).toHaveLength(1)
+  expect(findings).toMatchObject([
+    { code: 'manager_missing', severity: 'blocking', message: expect.stringContaining(message) },
+  ])
+})
+
 test('names of rpm packages can be chosen, and words that are no names cannot', async () => {
   const { send } = await planApp(DNF)
   const of = (packages: string[]) => send('POST', PLANS, { target: 'host', packages })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { readCheck } from '../../../db/checks.ts'
 import { checkOf } from '../../../functions/checks/check.ts'
-import { PLAN_DIFFERS } from '../../../functions/plans/bound-script.ts'
+import { RUN_CODES } from '../../../functions/managers/agreement.ts'
 import { plannedCommand } from '../../../functions/plans/plan-command.ts'
 import { PLANNED } from '../../../functions/plans/plan-script.ts'
 import { START } from '../../../jobs/script.ts'
@@ -97,7 +97,7 @@ test('a plan that the bounds keep from starting is not used up', async () => {
 
 test('a changed plan ends in error with the difference, and its output stays', async () => {
   const text = differing('upgrade app:amd64 1.0 2.1', 'remove old:amd64 3 -', 'nonsense', 'upgrade two words:x 1 2 3')
-  const { store, start, ended } = await planApp({ code: PLAN_DIFFERS, text })
+  const { store, start, ended } = await planApp({ code: RUN_CODES.differs, text })
   await store('p')
 
   const record = await ended(await start({ target: 'host', plan: 'p' }))
@@ -105,7 +105,7 @@ test('a changed plan ends in error with the difference, and its output stays', a
   expect(record).toMatchObject({
     status: 'error',
     error_code: 'plan_changed',
-    exit_code: PLAN_DIFFERS,
+    exit_code: RUN_CODES.differs,
     plan_difference: [
       { name: 'app:amd64', planned: 'upgrade 1.0 2.0', found: 'upgrade 1.0 2.1' },
       { name: 'libnew:amd64', planned: 'install - 1.1', found: null },
@@ -119,7 +119,7 @@ test('a changed plan ends in error with the difference, and its output stays', a
 
 test('a package that apt would install once more is told, and so is a protocol of apt that the hook does not know', async () => {
   const differenceOf = async (...lines: string[]) => {
-    const { store, start, ended } = await planApp({ code: PLAN_DIFFERS, text: differing(...lines) })
+    const { store, start, ended } = await planApp({ code: RUN_CODES.differs, text: differing(...lines) })
     await store('p', { actions: JSON.stringify([known({ name: 'app', to: '1.0' }), known({ name: 'lib' })]) })
     return (await ended(await start({ target: 'host', plan: 'p' }))).plan_difference
   }
@@ -137,7 +137,7 @@ test('a package that apt would install once more is told, and so is a protocol o
 
 test('a long difference is cut, in the record and further in the list, and what the target prints cannot steer a reader', async () => {
   const many = Array.from({ length: 5_000 }, (_, n) => `upgrade p${n}\u202e:all 1 ${'9'.repeat(300)}`)
-  const { store, start, read, ended } = await planApp({ code: PLAN_DIFFERS, text: differing(...many) })
+  const { store, start, read, ended } = await planApp({ code: RUN_CODES.differs, text: differing(...many) })
   await store('p')
 
   const { plan_difference } = await ended(await start({ target: 'host', plan: 'p' }))
@@ -151,7 +151,7 @@ test('a long difference is cut, in the record and further in the list, and what 
 })
 
 test('the same exit code without a plan is an ordinary failure, and another one of a plan too', async () => {
-  const without = await planApp({ code: PLAN_DIFFERS, text: differing('upgrade a:all 1 2') })
+  const without = await planApp({ code: RUN_CODES.differs, text: differing('upgrade a:all 1 2') })
   const failed = await planApp({ code: 100, text: differing('upgrade a:all 1 2') })
   await failed.store('p')
 
@@ -163,7 +163,7 @@ test('the same exit code without a plan is an ordinary failure, and another one 
 })
 
 test('after a changed plan the target is as it was, and its last upgrade says so', async () => {
-  const { app, store, start, ended } = await planApp({ code: PLAN_DIFFERS, text: differing() })
+  const { app, store, start, ended } = await planApp({ code: RUN_CODES.differs, text: differing() })
   const summary = { manager: 'apt', os: null, counts: {}, findings: [], reboot: {}, services: [] }
   const counts = { upgrade: 1, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 }
   const whole = { ...summary, counts, download_bytes: null, disk_bytes: null, reboot: { required: null, reasons: [] } }

@@ -29,6 +29,9 @@ interface World {
   needrestart?: string
   systemctl?: string
   uid?: number
+  /** The package manager of the target, and the programs that tell who owns a file. */
+  manager?: string
+  programs?: Record<string, string>
   /** Whether no program may take longer than half a second. */
   hurry?: boolean
 }
@@ -44,6 +47,8 @@ async function look({
   needrestart,
   systemctl,
   uid = 0,
+  manager = 'apt-get',
+  programs = {},
   hurry = false,
 }: World): Promise<string[]> {
   const folder = await temporaryFolder()
@@ -66,7 +71,7 @@ async function look({
   }
   const listed = Object.entries(units).map(([name, pid]) => [`${name}.service`, String(pid)] as const)
   await put('id', `echo ${uid}`)
-  await put('dpkg-query', 'exit 1')
+  for (const [name, body] of Object.entries({ 'dpkg-query': 'exit 1', ...programs })) await put(name, body)
   await put(
     'systemctl',
     systemctl ??
@@ -79,7 +84,7 @@ esac`,
   const text = SERVICES.replaceAll('/proc', proc)
     .replaceAll('/run/systemd/system', systemd)
     .replaceAll(/timeout -k 1 \d+/g, hurry ? 'timeout -k 0.1 0.5' : 'timeout -k 1 60')
-  const { stdout } = await run('sh', ['-c', `section() { cat; }\n${text}`], {
+  const { stdout } = await run('sh', ['-c', `section() { cat; }\nmanager=${manager}\n${text}`], {
     env: { PATH: `${bin}:/usr/bin:/bin`, LC_ALL: 'C' },
     maxBuffer: 10_000_000,
   })
@@ -189,4 +194,84 @@ test('needrestart that does not end is ended and told', async () => {
   const processes = [service(21, 'cron')]
 
   expect(sawAll(await look({ processes, needrestart: 'exec sleep 60', hurry: true }))).toBe(false)
+})
+
+/** Answers as `rpm -qf` and `rpm -q` of rpm 4.18 do; what nobody owns is on its output too. */
+const RPM = `for last; do :; done
+case $1 in
+  -qf)
+    for each; do
+      case $each in
+        ${LIBRARY} | /usr/bin/rig) echo rig-libs ;;
+        /lib*) echo "file $each is not owned by any package" ;;
+        /*) echo "error: file $each: No such file or directory" >&2 ;;
+      esac
+    done ;;
+  *) [ "$last" = rig-libs ] && printf '= rig-libs %s\\n' ${LIBRARY} /usr/bin/rig '/usr/a b' ;;
+esac`
+const APK = `[ "$1 $2" = 'info --who-owns' ] || exit 9
+shift 2
+for each; do
+  case $each in
+    ${LIBRARY}) echo "$each is owned by rig-libs-3.3.2-r0" ;;
+    *) echo "ERROR: $each: Could not find owner package" >&2 ;;
+  esac
+done`
+const PACMAN = `[ "$1" = -Qo ] || exit 9
+for each; do
+  case $each in
+    ${LIBRARY} | /lib/librig.so.1) echo "$each is owned by rig-libs 1:3.3.2-1" ;;
+    /*) echo "error: No package owns $each" >&2 ;;
+  esac
+done`
+
+test.each([
+  ['dnf', { rpm: RPM }],
+  ['zypper', { rpm: RPM }],
+  ['apk', { apk: APK }],
+  ['pacman', { pacman: PACMAN }],
+] as const)('%s tells which package the replaced file belongs to', async (manager, programs) => {
+  const versioned = [mapping(`${LIBRARY}.0.4 (deleted)`)]
+  const processes = [
+    service(20, 'nginx'),
+    service(21, 'cron', versioned),
+    service(22, 'own', [mapping('/opt/own.so (deleted)')]),
+  ]
+
+  expect(await look({ manager, programs, processes, units: { nginx: 20, cron: 21, own: 22 } })).toEqual([
+    `service nginx 20 rig-libs ${LIBRARY}`,
+    `service cron 21 rig-libs ${LIBRARY}.0.4`,
+    'service own 22 - /opt/own.so',
+    'whole',
+  ])
+})
+
+test.each([
+  ['dnf', 'rpm'],
+  ['apk', 'apk'],
+  ['pacman', 'pacman'],
+])('the database of %s that does not answer takes nothing else from the list', async (manager, program) => {
+  const processes = [service(20, 'nginx')]
+  const world = { manager, processes, units: { nginx: 20 }, hurry: true }
+
+  expect(await look({ ...world, programs: { [program]: 'exec sleep 60' } })).toEqual([
+    `service nginx 20 - ${LIBRARY}`,
+    'whole',
+  ])
+})
+
+test.each([
+  [
+    'dnf',
+    { rpm: `echo "$each"; printf '= rig\\033[1m %s\\n= a b ${LIBRARY}\\n= -rf ${LIBRARY}\\n' ${LIBRARY}; echo -rf` },
+  ],
+  ['apk', { apk: `echo '${LIBRARY} is owned by -x-1-r0'; echo '${LIBRARY} is owned by a b-1-r0'` }],
+  ['pacman', { pacman: `echo '${LIBRARY} is owned by $(x) 1-1'; echo '${LIBRARY} is owned by -x 1-1'` }],
+] as const)('a name that no package of %s may have is none', async (manager, programs) => {
+  const processes = [service(20, 'nginx')]
+
+  expect(await look({ manager, programs, processes, units: { nginx: 20 } })).toEqual([
+    `service nginx 20 - ${LIBRARY}`,
+    'whole',
+  ])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { findJob } from '../../../db/jobs.ts'
-import { PLAN_DIFFERS } from '../../../functions/plans/bound-script.ts'
+import { RUN_CODES } from '../../../functions/managers/agreement.ts'
 import { REFUSED } from '../../../functions/protection/protected-script.ts'
 import { upgradeJob } from '../../../functions/runs/upgrade-job.ts'
 import { SshError } from '../../../ssh/connection.ts'
@@ -52,7 +52,7 @@ test.each([
     { reason: 'zfs error: busy' },
   ],
   ['upgrade_failed', { notes: notes({ upgraded: 100 }, { outcome: 'failed' }), code: 1 }, { code: 100, reason: null }],
-  ['upgrade_failed', { code: PLAN_DIFFERS, notes: [] }, { outcome: 'plan_changed', reason: CHANGED }],
+  ['upgrade_failed', { code: RUN_CODES.differs, notes: [] }, { outcome: 'plan_changed', reason: CHANGED }],
   [
     'upgrade_failed',
     { code: REFUSED, notes: notes({ refused: 'full', reason: 'no room for a snapshot: 97 %' }) },

@@ -4,6 +4,7 @@ import { addSchedule } from '../../../db/schedules/schedules.ts'
 import { addRunNow } from '../../../db/schedules/slots.ts'
 import { readRun } from '../../../db/schedules/runs.ts'
 import type { Services } from '../../../functions/services.ts'
+import { MANAGED_PLAN } from '../../../functions/plans/plan-command.ts'
 import { PLAN } from '../../../functions/plans/plan-script.ts'
 import { LOOK, LOOK_MARK } from '../../../functions/restarts/reboot-script.ts'
 import addChannel from '../../../functions/notifications/channels.post.ts'
@@ -28,6 +29,10 @@ interface Box {
   tags: Record<string, string>
   /** The output of simulations, by place. */
   plans: Record<string, Partial<Output>>
+  /** The output of those of another manager than apt, by place. */
+  managed: Record<string, Partial<Output>>
+  /** The findings that checks store, by place. */
+  findings: Record<string, object[]>
   /** The groups of the owner's account. */
   groups: string[]
   isAway: boolean
@@ -41,14 +46,14 @@ interface Box {
 /** In place of the audit entry of a start, which these tests are not about. */
 const sql = `INSERT OR IGNORE INTO revisions (name, n) SELECT 'x', 1`
 
-/** The findings of a check that has found nothing. */
-const SUMMARY = JSON.stringify({
+/** The summary of a check that has found nothing but these. */
+const summary = (findings: readonly object[] = []) => ({
   manager: 'apt',
   os: null,
   counts: { upgrade: 0, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 },
   download_bytes: null,
   disk_bytes: null,
-  findings: [],
+  findings,
   reboot: { required: null, reasons: [] },
   services: [],
 })
@@ -65,6 +70,8 @@ export async function waveApp(own: Partial<Box> = {}) {
     containers: { 101: 'running', 102: 'running', 103: 'running' },
     tags: {},
     plans: {},
+    managed: {},
+    findings: {},
     groups: ['sudo', 'root'],
     isAway: false,
     backup: 'free',
@@ -84,6 +91,8 @@ export async function waveApp(own: Partial<Box> = {}) {
   host.exec = async (command: Command) => {
     if (box.isAway) throw new SshError('unreachable', 'connexion refusée')
     const [program, verb, id = ''] = command
+    if (command.some((word) => word.endsWith(MANAGED_PLAN)))
+      return output(box.managed[program === '/usr/sbin/pct' ? id : 'host'] ?? {})
     if (command.includes(PLAN)) {
       const place = program === '/usr/sbin/pct' ? id : 'host'
       box.planned.push(place)
@@ -143,7 +152,8 @@ export async function waveApp(own: Partial<Box> = {}) {
     const sql = `INSERT INTO checks (target, vmid, name, status, lists_at, checked_at, summary) VALUES (?1, ?2, ?1, 'running', ?3, ?3, ?4)
       ON CONFLICT (target) DO UPDATE SET lists_at = ?3, checked_at = ?3`
     const vmidOf = (target: string) => (target === 'host' ? null : Number(target.slice('lxc:'.length)))
-    await db.batch(targets.map((target) => ({ sql, args: [target, vmidOf(target), at, SUMMARY] })))
+    const told = (target: string) => JSON.stringify(summary(box.findings[vmidOf(target) ?? 'host']))
+    await db.batch(targets.map((target) => ({ sql, args: [target, vmidOf(target), at, told(target)] })))
   }
   const tick = async (of: Services = services) => {
     if (box.isFresh) await refresh(['host', ...Object.keys(box.containers).map((id) => `lxc:${id}`)])

@@ -20,7 +20,7 @@ bootstrap() {
   mkdir -p "$CACHE"
   rm -rf "$TREE"
   http_proxy=$proxy debootstrap --variant=minbase --cache-dir="$CACHE" \
-    --include=openssh-server,sudo,locales,apt-utils,lxc,procps,adduser,libatomic1,systemd "$SUITE" "$TREE" $mirror
+    --include=openssh-server,sudo,locales,apt-utils,lxc,procps,adduser,libatomic1,systemd,curl "$SUITE" "$TREE" $mirror
 }
 
 # ---------------------------------------------------------------------------------------------- made-up packages

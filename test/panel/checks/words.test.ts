@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { ClientCode } from '../../../client/operation.ts'
 import { ERRORS } from '../../../functions/services.ts'
 import { en as first, later } from '../../../panel/words/en.ts'
+import { applications } from '../../../panel/words/fr/applications.ts'
 import { audit } from '../../../panel/words/fr/audit.ts'
 import { notifications } from '../../../panel/words/fr/notifications.ts'
 import { protection } from '../../../panel/words/fr/protection.ts'
@@ -11,7 +12,7 @@ import { fr as french } from '../../../panel/words/fr.ts'
 import { literalsIn } from './literals.ts'
 
 /** All words, with those that load later. */
-const fr = { ...french, later: { audit, notifications, protection, schedules } }
+const fr = { ...french, later: { applications, audit, notifications, protection, schedules } }
 const en = { ...first, later }
 
 /** The path of every text, such as `updates.title`; a text may be a function. */

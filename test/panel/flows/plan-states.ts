@@ -116,6 +116,7 @@ export const UNPROTECTED = {
   decided: null,
   phases: [],
   comparison: null,
+  application: null,
 }
 
 /** An upgrade that changed nothing, because its plan did not fit any more. */

@@ -58,6 +58,7 @@ export function protectedJob(rest: Partial<JobRecord> = {}, minutes = 347): JobR
       { phase: 'done', at: at(190) },
     ],
     comparison: [],
+    application: null,
     ...rest,
   }
 }

@@ -171,13 +171,13 @@ test('a schedule of security updates alone names the targets that never get any 
     { targets: 'rest' as const, pause_minutes: 0 },
   ]
   const { page } = await formAt(`/schedules/${SCHEDULE}`, scheduleOf({ waves, on_failure: 'stop' }), [archive])
-  const warning = page.locator('.preview').getByText('Nothing is upgraded on archive: the package manager there')
+  const warning = page.locator('.preview').getByText('Left out: archive. The package manager there')
   await page.locator('.preview').getByText('Installs all updates').waitFor(WAIT)
 
   expect(await warning.count()).toBe(0)
   await page.locator('label').filter({ hasText: 'Security only' }).click()
   await warning.waitFor(WAIT)
-  expect(await warning.textContent()).toContain('The run stops after that wave.')
+  expect(await warning.textContent()).toContain('The other targets are upgraded, and each run will say so.')
 })
 
 test('only what was changed is sent, and unsaved changes are guarded', { timeout: LONG }, async () => {

@@ -6,6 +6,7 @@ const RANKS: Readonly<Record<Standing, number>> = {
   trouble: 2,
   running: 3,
   well: 4,
+  partial: 4,
   cancelled: 4,
   unused: 4,
   paused: 5,

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import type { Answer, Panel } from '../../../client/index.ts'
 
+type Application = Answer<'GET /api/updates/applications'>['applications'][number]
 export type Told = Answer<'GET /api/updates/checks'>
 type Check = Told['checks'][number]
 type Finding = Check['findings'][number]
@@ -79,9 +80,15 @@ export function change(name: string, rest: Partial<Package> = {}): Package {
 
 /** Answers the page’s requests with these results, which a test may change, and keeps what the page asks for. */
 export async function answered(page: Page, checks: Check[], packages: readonly Package[] = []) {
-  const state: Told = { checks, automatic: true, vulnerabilities: { cve: null, kev: null }, schedules_paused: null }
+  const state: Told & { applications: readonly Application[] } = {
+    applications: [],
+    checks,
+    automatic: true,
+    vulnerabilities: { cve: null, kev: null },
+    schedules_paused: null,
+  }
   const asked: { method: string; path: string; body: unknown }[] = []
-  await page.route(/\/api\/updates\/(checks|remedies|holds|changelog|search)/, async (route) => {
+  await page.route(/\/api\/updates\/(applications|checks|remedies|holds|changelog|search)/, async (route) => {
     const request = route.request()
     const { pathname, searchParams } = new URL(request.url())
     const method = request.method()
@@ -89,12 +96,13 @@ export async function answered(page: Page, checks: Check[], packages: readonly P
       asked.push({ method, path: pathname, body: request.postDataJSON() })
       return route.fulfill({ status: 202, json: { job_id: '1772366400-aaaaaaaa', message: '' } })
     }
+    if (pathname.endsWith('/applications')) return route.fulfill({ json: { applications: state.applications } })
     if (pathname.endsWith('/search')) {
       const wanted = searchParams.get('q') ?? ''
       const has = packages.some(({ name, cves }) => [name, ...cves.map(({ id }) => id.toLowerCase())].includes(wanted))
       return route.fulfill({ json: { targets: has ? ['lxc:101'] : [] } })
     }
-    if (pathname.endsWith('/checks')) return route.fulfill({ json: state })
+    if (pathname.endsWith('/checks')) return route.fulfill({ json: { ...state, applications: undefined } })
     if (pathname.includes('/checks/')) return route.fulfill({ json: { ...checks[0], packages } })
     return route.fallback()
   })

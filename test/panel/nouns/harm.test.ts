@@ -110,3 +110,16 @@ test('the dashboard tells it once, with its job, until a later upgrade', () => {
   const last = { job_id: 'old', outcome: 'regressed', exit_code: 0, finished_at: at(1), on_failure: 'ask' } as const
   expect(told([], { last_upgrade: last })).toEqual([{ ...news, job: 'old', at: at(1) }])
 })
+
+test('the update of an application harms its target, too, and a package upgrade without harm does not end that', () => {
+  const harmful = broken(30, { kind: 'application' })
+
+  expect(of([harmful]).harm).toMatchObject({ job_id: 'job-30', ending: 'broken' })
+  expect(of([job(40), harmful]).harm).toMatchObject({ job_id: 'job-30' })
+  expect(of([job(40, { kind: 'application' }), broken(30)]).harm).toMatchObject({ job_id: 'job-30' })
+  expect(of([job(40, { kind: 'application' }), harmful]).harm).toBeUndefined()
+  for (const error_code of ['source_changed', 'not_agreed', 'application_not_begun'])
+    expect(
+      of([job(40, { kind: 'application', status: 'error', outcome: 'failed', error_code }), harmful]).harm,
+    ).toMatchObject({ job_id: 'job-30' })
+})

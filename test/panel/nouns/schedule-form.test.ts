@@ -16,6 +16,7 @@ const CHECKS = [
   managed('lxc:117', 'dnf'),
   managed('lxc:121', 'pacman'),
   managed('lxc:122', 'pacman', { state: 'stopped' }),
+  { ...check('lxc:130', { findings: ['security_unknown'] }), manager: 'dnf' as const },
 ]
 const wave = (...targets: string[]) => ({ targets, pause_minutes: 0 })
 const REST = { targets: 'rest' as const, pause_minutes: 0 }
@@ -23,7 +24,7 @@ const SECURITY = { action: 'upgrade', only: 'security' } as const
 
 test.each([
   ['named', { ...SECURITY, waves: [wave('lxc:101', 'lxc:121'), wave('lxc:116', 'lxc:117')] }, ['lxc:116', 'lxc:121']],
-  ['running, in the rest', { ...SECURITY, waves: [wave('lxc:101'), REST] }, ['lxc:116', 'lxc:121']],
+  ['running, in the rest', { ...SECURITY, waves: [wave('lxc:101'), REST] }, ['lxc:116', 'lxc:121', 'lxc:130']],
   ['named although it is stopped', { ...SECURITY, waves: [wave('lxc:122')] }, ['lxc:122']],
   ['in none of the waves', { ...SECURITY, waves: [wave('host', 'lxc:101')] }, []],
   ['upgraded as a whole', { action: 'upgrade' as const, only: 'all' as const, waves: [REST] }, []],

@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest'
 import { run as en } from '../../../panel/words/en/schedule-run.ts'
 import { run as fr } from '../../../panel/words/fr/schedule-run.ts'
-import { pausedUntil, type RunState, standingOf, stationsOf, tallyOf } from '../../../panel/nouns/schedule.ts'
+import {
+  fateOf,
+  FATE_STATUS,
+  pausedUntil,
+  type RunState,
+  runStatus,
+  standingOf,
+  stationsOf,
+  tallyOf,
+} from '../../../panel/nouns/schedule.ts'
 import {
   changesIn,
   draftOf,
@@ -29,6 +38,22 @@ test.each([
     expect(standingOf(scheduleOf({ recent: recentOf(state) }))).toBe(standing)
   },
 )
+
+test('a run that has left targets out is not shown as well, nor is its schedule', () => {
+  const wave = waveOf(['lxc:101', 'lxc:121'], [targetOf('lxc:101', 'upgraded'), targetOf('lxc:121', 'left_out')])
+  const run = runOf({ state: 'done', reason: 'left_out', waves: [wave] })
+  const recent = [...recentOf('done').slice(0, -1), { id: run.id, due_at: run.due_at, state: 'done' as const }]
+
+  expect(runStatus(run)).toBe('warn')
+  expect(standingOf(scheduleOf({ recent, last_run: run }))).toBe('partial')
+  expect(standingOf(scheduleOf({ recent, last_run: { ...run, reason: null } }))).toBe('well')
+  expect(FATE_STATUS[fateOf({ outcome: 'left_out' })]).toBe('warn')
+  expect(tallyOf([wave])).toEqual([
+    { fate: 'leftOut', count: 1 },
+    { fate: 'upgraded', count: 1 },
+  ])
+  expect(stationsOf(run)).toEqual(['done'])
+})
 
 test('a schedule that the service has paused is worse than one that a person has paused', () => {
   const paused = scheduleOf({ enabled: false, recent: recentOf('stopped') })

@@ -3,6 +3,7 @@ import type { Pair } from '../../../nouns/from-service.ts'
 /** Sentences about applications beside the packages, and the runs that update them. */
 export const applicationSentences: readonly Pair[] = [
   ['Script accepté.', 'Script agreed to.'],
+  ['Accord retiré.', 'Agreement withdrawn.'],
   ['Mise à jour de {} lancée.', 'Update of {} started.'],
   [
     'La mise à jour de l’application a été interrompue : vérifiez l’application.',
@@ -16,7 +17,7 @@ export const applicationSentences: readonly Pair[] = [
     'La version est toujours {} : il n’y avait peut-être rien à mettre à jour.',
     'The version is still {}: perhaps there was nothing to update.',
   ],
-  ['lire le script d’une application', 'read the script of an application'],
+  ['lire ce que la mise à jour d’une application exécute', 'read what the update of an application runs'],
   ['mettre à jour une application', 'update an application'],
   [
     'Se met à jour par son propre script, et non par les paquets : {}.',
@@ -30,6 +31,10 @@ export const applicationSentences: readonly Pair[] = [
   ['{} : Docker Compose 2 manque.', '{}: Docker Compose 2 is missing.'],
   ['{} : ses conteneurs viennent de fichiers différents.', '{}: its containers were started from different files.'],
   ['{} : ses conteneurs ne disent pas où sont ses fichiers.', '{}: its containers do not tell where its files are.'],
+  [
+    '{} : Docker Compose ne peut pas lire ses fichiers ; « docker compose config » dit pourquoi, dans leur dossier.',
+    '{}: Docker Compose cannot read its files; “docker compose config” tells why, in their folder.',
+  ],
   ['{} : sa configuration n’a aucun service.', '{}: its configuration has no services.'],
   [
     '{} : ces variables viennent du terminal qui l’a lancé, et seraient vides : {}',
@@ -39,6 +44,7 @@ export const applicationSentences: readonly Pair[] = [
   ['{} : l’image {} n’est plus là.', '{}: the image {} is no longer there.'],
   ['{} : l’image de {} a un nom inhabituel.', '{}: the image of {} has an unusual name.'],
   ['{} : le registre n’a pas été interrogé pour {}.', '{}: the registry was not asked about {}.'],
+  ['{} : le registre ne répond pas pour {}.', '{}: the registry does not answer about {}.'],
   ['{} : le moteur Docker ne tourne pas.', '{}: the Docker engine does not run.'],
   ['{} : il n’y a pas de place pour des fichiers temporaires.', '{}: there is no room for temporary files.'],
   ['{} : il y a trop de piles pour les vérifier toutes.', '{}: there are too many stacks to check them all.'],

@@ -6,6 +6,30 @@ import type { Pair } from '../../../nouns/from-service.ts'
  */
 export const findingSentences: readonly Pair[] = [
   [
+    'Des correctifs de sécurité attendent des dépendances que les dépôts n’offrent pas.',
+    'Security fixes wait for dependencies that the repositories do not offer.',
+  ],
+  [
+    'Cette cible a plus de {} dépôts : le panneau n’en lit pas autant, et {} ne met rien à jour sans les listes de tous.',
+    'This target has more than {} repositories: the panel reads no more, and {} upgrades nothing without the lists of all.',
+  ],
+  [
+    'Cette cible a plus de {} dépôts : les autres n’ont pas été actualisés.',
+    'This target has more than {} repositories: the others were not refreshed.',
+  ],
+  [
+    '{} n’a que {}, avec lequel rien ne peut être prévu ni vérifié : installez dnf.',
+    '{} has only {}, with which nothing can be foreseen or verified: install dnf.',
+  ],
+  [
+    '{} se met à jour par {}, que le panneau ne connaît pas : il sait se servir d’apt, d’apk, de dnf, de zypper et de pacman.',
+    '{} upgrades itself by {}, which the panel does not know: it can use apt, apk, dnf, zypper and pacman.',
+  ],
+  [
+    '{} n’a aucun gestionnaire de paquets que le panneau connaît : il sait se servir d’apt, d’apk, de dnf, de zypper et de pacman.',
+    '{} has no package manager that the panel knows: it can use apt, apk, dnf, zypper and pacman.',
+  ],
+  [
     '{} met toujours tout à jour ensemble : une partie seulement laisserait un système incohérent.',
     '{} always upgrades everything together: a part of it would leave an inconsistent system.',
   ],

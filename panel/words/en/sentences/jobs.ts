@@ -4,6 +4,11 @@ import type { Pair } from '../../../nouns/from-service.ts'
 export const jobSentences: readonly Pair[] = [
   // Plans
   [
+    'Le plan n’a pas pu être lu : la réponse de la cible n’est pas celle attendue.',
+    'The plan could not be read: the answer of the target is not the expected one.',
+  ],
+  // As former versions have stored it.
+  [
     'Le plan n’a pas pu être lu : cette cible n’a aucun gestionnaire de paquets connu, ou sa réponse n’est pas celle attendue.',
     'The plan could not be read: this target has no known package manager, or its answer is not the expected one.',
   ],

@@ -60,6 +60,10 @@ export const waveSentences: readonly Pair[] = [
     'Ce que sa dernière mise à jour a cassé ne fonctionne toujours pas, et personne n’a décidé : revenez en arrière ou gardez-la.',
     'Its last upgrade broke something that still does not work, and nobody has decided: roll back, or keep it.',
   ],
+  [
+    'Le gestionnaire de paquets ne dit pas quelles mises à jour corrigent une faille, et aucune liste de failles de cette distribution n’est enregistrée.',
+    'The package manager does not tell which updates fix a vulnerability, and no list of vulnerabilities of this distribution is stored.',
+  ],
   ['La vérification n’a pas abouti.', 'The check did not succeed.'],
   ['Les listes de paquets n’ont pas été relues : {}', 'The package lists were not read again: {}'],
 ]
