@@ -1476,6 +1476,7 @@ export interface Operations {
     answer: { job_id: JobId; message: string }
     code:
       | 'application_missing'
+      | 'application_queued'
       | 'application_unsupported'
       | 'body_too_large'
       | 'check_missing'
@@ -1651,7 +1652,8 @@ export interface Operations {
         checking: boolean
         changed_at: string | null
         last_upgrade: {
-          job_id: JobId
+          job_id: JobId /** The name of an application whose update needs somebody: it failed, or something does not work since. Null for an upgrade of packages. */
+          application: string | null
           outcome:
             | 'done'
             | 'warned'
@@ -1800,7 +1802,8 @@ export interface Operations {
       checking: boolean
       changed_at: string | null
       last_upgrade: {
-        job_id: JobId
+        job_id: JobId /** The name of an application whose update needs somebody: it failed, or something does not work since. Null for an upgrade of packages. */
+        application: string | null
         outcome:
           | 'done'
           | 'warned'
@@ -1887,7 +1890,7 @@ export interface Operations {
         exit_code: number | null
         error_code: string | null
         started_by_name: string
-        containers: Array<ContainerResult> | null /** Sentences of an ended upgrade whose package lists could not all be refreshed, one for each repository, or for each container of `all`. Empty for any other job. */
+        containers: Array<ContainerResult> | null /** Sentences about what the end of a job does not tell: package lists that could not be refreshed, one for each repository, or for each container of `all`; snapshots that stay; an application without a newer version. */
         warnings: Array<string>
         run_id: RunId | null
         plan_id: PlanId | null /** For a job that ended with `plan_changed`: the packages whose change was not the planned one, each with `planned` and `found` as `action from to`, or null without a change. At most 1,000, and at most 20 in a list of jobs. Null for any other job. */
@@ -1895,7 +1898,7 @@ export interface Operations {
           name: string
           planned: string | null
           found: string | null
-        }> | null /** The present step of an upgrade or a rollback, or its last one. Null for any other job. */
+        }> | null /** The present step of an upgrade, of packages or an application, or of a rollback; null otherwise. */
         phase:
           | 'waiting'
           | 'refreshing'
@@ -1907,7 +1910,7 @@ export interface Operations {
           | 'rolling_back'
           | 'pruning'
           | 'done'
-          | null /** The outcome of an ended upgrade or rollback, apart from its `status`. Null for any other job. */
+          | null /** The outcome of such a job that has ended, apart from its `status`. Null for any other job. */
         outcome:
           | 'upgraded'
           | 'nothing_to_do'
@@ -1953,7 +1956,7 @@ export interface Operations {
       exit_code: number | null
       error_code: string | null
       started_by_name: string
-      containers: Array<ContainerResult> | null /** Sentences of an ended upgrade whose package lists could not all be refreshed, one for each repository, or for each container of `all`. Empty for any other job. */
+      containers: Array<ContainerResult> | null /** Sentences about what the end of a job does not tell: package lists that could not be refreshed, one for each repository, or for each container of `all`; snapshots that stay; an application without a newer version. */
       warnings: Array<string>
       run_id: RunId | null
       plan_id: PlanId | null /** For a job that ended with `plan_changed`: the packages whose change was not the planned one, each with `planned` and `found` as `action from to`, or null without a change. At most 1,000, and at most 20 in a list of jobs. Null for any other job. */
@@ -1961,7 +1964,7 @@ export interface Operations {
         name: string
         planned: string | null
         found: string | null
-      }> | null /** The present step of an upgrade or a rollback, or its last one. Null for any other job. */
+      }> | null /** The present step of an upgrade, of packages or an application, or of a rollback; null otherwise. */
       phase:
         | 'waiting'
         | 'refreshing'
@@ -1973,7 +1976,7 @@ export interface Operations {
         | 'rolling_back'
         | 'pruning'
         | 'done'
-        | null /** The outcome of an ended upgrade or rollback, apart from its `status`. Null for any other job. */
+        | null /** The outcome of such a job that has ended, apart from its `status`. Null for any other job. */
       outcome:
         | 'upgraded'
         | 'nothing_to_do'
@@ -2739,7 +2742,7 @@ export interface Operations {
         exit_code: number | null
         error_code: string | null
         started_by_name: string
-        containers: Array<ContainerResult> | null /** Sentences of an ended upgrade whose package lists could not all be refreshed, one for each repository, or for each container of `all`. Empty for any other job. */
+        containers: Array<ContainerResult> | null /** Sentences about what the end of a job does not tell: package lists that could not be refreshed, one for each repository, or for each container of `all`; snapshots that stay; an application without a newer version. */
         warnings: Array<string>
         run_id: RunId | null
         plan_id: PlanId | null /** For a job that ended with `plan_changed`: the packages whose change was not the planned one, each with `planned` and `found` as `action from to`, or null without a change. At most 1,000, and at most 20 in a list of jobs. Null for any other job. */
@@ -2747,7 +2750,7 @@ export interface Operations {
           name: string
           planned: string | null
           found: string | null
-        }> | null /** The present step of an upgrade or a rollback, or its last one. Null for any other job. */
+        }> | null /** The present step of an upgrade, of packages or an application, or of a rollback; null otherwise. */
         phase:
           | 'waiting'
           | 'refreshing'
@@ -2759,7 +2762,7 @@ export interface Operations {
           | 'rolling_back'
           | 'pruning'
           | 'done'
-          | null /** The outcome of an ended upgrade or rollback, apart from its `status`. Null for any other job. */
+          | null /** The outcome of such a job that has ended, apart from its `status`. Null for any other job. */
         outcome:
           | 'upgraded'
           | 'nothing_to_do'

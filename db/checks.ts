@@ -23,6 +23,7 @@ const Row = z.object({
   touched_at: z.string().nullable(),
   repaired_at: z.string().nullable(),
   own_id: z.string().nullable(),
+  own_application: z.string().nullable(),
   own_status: z.string().nullable(),
   own_code: z.number().nullable(),
   own_error: z.string().nullable(),
@@ -36,7 +37,8 @@ const Row = z.object({
 
 /**
  * A target with the findings of its last check as JSON. `unanswered` means that the target did not answer a later
- * check. The columns `own_…` describe the last ended upgrade of this target alone; `own_protected` is JSON of the number of
+ * check. The columns `own_…` describe the last ended upgrade of this target alone, or a worse end of an application that
+ * still stands, whose name is `own_application`; `own_protected` is JSON of the number of
  * its `regressions`, its policy's `on_failure`, and what was `decided`. `touched_at` is the end of the last job of this
  * target alone that may have changed its packages or has started it, of the last reboot of the host, or the time when the
  * list first had it running again. `storage` is what its storage can do, as JSON, and `before` what its stored policy
@@ -56,6 +58,29 @@ export interface ListedContainer {
 /** An ended upgrade. An upgrade that was cancelled before its start changed nothing and does not count. */
 const ENDED = `kind = 'upgrade' AND finished_at IS NOT NULL AND (launched = 1 OR coalesce(error_code, '') <> 'cancelled')`
 
+/** How bad an end is: 2 for harm that nobody has accepted, 1 for an application whose update failed, 0 for all others. */
+const WEIGHT = `CASE
+  WHEN protected ->> '$.decided' IS NOT NULL THEN 0
+  WHEN outcome = 'regressed' THEN iif(protected ->> '$.protection.on_failure' = 'keep', 0, 2)
+  WHEN outcome = 'rollback_failed' THEN iif(c.checked_at > finished_at, 0, 2)
+  WHEN kind = 'application' AND coalesce(outcome, 'failed') = 'failed' THEN 1 ELSE 0 END`
+
+/**
+ * The last upgrade of a target, or the last update of one of its applications where that needs somebody more. Packages that
+ * are upgraded prove nothing about an application, nor does one application about another, nor a run of nothing about any.
+ */
+const OWN = `
+  SELECT id FROM (
+    SELECT * FROM (SELECT id, kind, ${WEIGHT} AS weight, rowid AS nth FROM jobs
+      WHERE target = c.target AND ${ENDED} ORDER BY rowid DESC LIMIT 1)
+    UNION ALL
+    SELECT id, kind, ${WEIGHT}, max(rowid) FROM jobs
+    WHERE target = c.target AND kind = 'application' AND finished_at IS NOT NULL AND launched = 1
+      AND coalesce(outcome, '') <> 'cancelled' AND coalesce(error_code, '') NOT IN ('source_changed', 'not_agreed', 'application_not_begun', 'protection_unavailable')
+    GROUP BY args ->> '$.application')
+  WHERE kind = 'upgrade' OR weight > 0
+  ORDER BY weight DESC, nth DESC LIMIT 1`
+
 const CHECKS = `
 SELECT c.target, c.vmid, c.name, c.status, c.lock, c.template, c.checked_at, c.lists_at, c.job_id, c.unanswered, c.summary,
   EXISTS (SELECT 1 FROM jobs WHERE kind = 'check' AND status = 'running' AND target IN (c.target, 'all')) AS checking,
@@ -66,7 +91,7 @@ SELECT c.target, c.vmid, c.name, c.status, c.lock, c.template, c.checked_at, c.l
     coalesce(iif(c.vmid IS NOT NULL AND c.status = 'running',
       (SELECT max(finished_at) FROM jobs WHERE target = 'host' AND kind = 'reboot' AND status = 'success'), ''), '')), '') AS touched_at,
   (SELECT max(finished_at) FROM jobs WHERE target = c.target AND kind = 'remedy' AND exit_code = 0) AS repaired_at,
-  own.id AS own_id, own.status AS own_status, own.exit_code AS own_code, own.error_code AS own_error,
+  own.id AS own_id, iif(own.kind = 'application', own.args ->> '$.name', NULL) AS own_application, own.status AS own_status, own.exit_code AS own_code, own.error_code AS own_error,
   own.finished_at AS own_at, own.warnings IS NOT NULL AS own_warned, own.outcome AS own_outcome,
   iif(own.protected IS NULL, NULL, json_object('regressions', json_array_length(own.protected, '$.regressions'),
     'on_failure', own.protected ->> '$.protection.on_failure', 'decided', own.protected -> '$.decided')) AS own_protected,
@@ -74,7 +99,7 @@ SELECT c.target, c.vmid, c.name, c.status, c.lock, c.template, c.checked_at, c.l
   coalesce((SELECT protection ->> '$.before' FROM protections WHERE target = c.target),
     (SELECT protection ->> '$.before' FROM protections WHERE target = 'default')) AS before
 FROM checks c
-LEFT JOIN jobs own ON own.id = (SELECT id FROM jobs WHERE target = c.target AND ${ENDED} ORDER BY rowid DESC LIMIT 1)`
+LEFT JOIN jobs own ON own.id = (${OWN})`
 
 /** Reads every target, the host first. */
 export function readChecks(db: Database): Promise<CheckRow[]> {

@@ -12,8 +12,8 @@ import { type HeldAt, OPEN } from './schedules/runs.ts'
 
 /**
  * A job to record. `plan_id`: the plan that it carries out, which must be current. `alone`: no other job of its kind may
- * run or wait for the same target. `onlyBeside`: the kinds of which jobs may run or wait; a job of any other kind forbids
- * the start. `late`: of a run, the job waits for all those with a lower number.
+ * run or wait for the same target, or for the same application of it. `onlyBeside`: the kinds of which jobs may run or wait;
+ * a job of any other kind forbids the start. `late`: of a run, the job waits for all those with a lower number.
  */
 export type NewJob = Pick<JobRow, 'id' | 'kind' | 'args' | 'queue' | 'target' | 'started_at' | 'started_by'> & {
   folder?: string
@@ -66,8 +66,8 @@ const ROOM_FOR_JOB = `(SELECT count(*) ${OF_TARGET}) < :ofTarget
   AND (SELECT count(*) ${OF_USER} AND run_id IS NULL) < :ofUser
   AND (SELECT count(*) ${OF_KIND} AND run_id IS NULL) < :ofAll`
 
-/** The job of a kind that runs for a target, or is the next one to run. */
-const SAME = `(SELECT id ${OF_KIND} AND target = :target ORDER BY begun DESC, turn, rowid LIMIT 1)`
+/** The job of a kind that runs for a target, or an application of it, or is the next one to run. */
+const SAME = `(SELECT id ${OF_KIND} AND target = :target AND args ->> '$.application' IS :args ->> '$.application' ORDER BY begun DESC, turn, rowid LIMIT 1)`
 
 /** The first job that runs or waits and is of another kind than those in `onlyBeside`. */
 const OTHER = `(SELECT id FROM jobs WHERE status = 'running' AND kind NOT IN (SELECT value FROM json_each(:onlyBeside))

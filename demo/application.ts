@@ -22,7 +22,10 @@ export function applicationSections({ place: { applications } }: Process): [stri
   const { script, stacks = [], people = [] } = applications
   const [address = ''] = Object.keys(script?.files ?? {})
   return [
-    ['community', script ? [['community_script', script.name, script.version, address, 'whole'].join('\t')] : []],
+    [
+      'community',
+      [...(script ? [['community_script', script.name, script.version, address, 'whole'].join('|')] : []), 'code|0'],
+    ],
     ['people', [...people, 'code|0']],
     ['compose', stackLines(stacks)],
   ]

@@ -42,12 +42,13 @@ const Updates = z.object({ name: Text, upgrades: z.int(), security: z.int(), new
 const Zone = Text.default('UTC')
 /**
  * The name of the host is empty, and so is that of an upgrade of all containers. `by` is null for a schedule. `packages` and `security`
- * count what the plan of the upgrade had, null without one. `reason` and
- * `regressions` are French sentences of the service; `worse` is how many regressions there are.
+ * count what the plan of the upgrade had, null without one. `application` is the name of the one that was updated, null
+ * for packages. `reason` and `regressions` are French sentences of the service; `worse` is how many regressions there are.
  */
 const Upgraded = z.object({
   job: Text,
   name: Text,
+  application: Text.nullable().default(null),
   by: Text.nullable(),
   schedule: z.object({ run: Text, name: Text, timezone: Zone }).nullable(),
   outcome: Text,

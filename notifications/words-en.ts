@@ -14,6 +14,10 @@ function place(name: string, target: string | null): string {
 
 type Upgraded = Details<'upgrade_done'>
 
+function subject({ name, application }: Upgraded, target: string | null): string {
+  return application === null ? place(name, target) : `${place(name, target)}, ${application}`
+}
+
 function startedBy({ by, schedule }: Upgraded): string[] {
   if (schedule) return [`Started by the schedule “${schedule.name}”.`]
   return by === null ? [] : [`Started by ${by}.`]
@@ -96,26 +100,26 @@ export const en: Words = {
     updates_available: telling(DETAILS.updates_available, updates),
     security_updates_available: telling(DETAILS.security_updates_available, updates),
     upgrade_done: telling(DETAILS.upgrade_done, (of, target) => ({
-      title: `${place(of.name, target)}: upgraded`,
+      title: `${subject(of, target)}: upgraded`,
       lines: [...installed(of), ...startedBy(of)],
     })),
     upgrade_failed: telling(DETAILS.upgrade_failed, (of, target) => ({
-      title: `${place(of.name, target)}: the upgrade failed`,
+      title: `${subject(of, target)}: the upgrade failed`,
       lines: [...whyFailed(of), ...startedBy(of)],
       advice: 'The output of the job says where it stopped.',
     })),
     regressed: telling(DETAILS.regressed, (of, target) => ({
-      title: `${place(of.name, target)}: ${some(of.worse, 'thing', 'things')} broken after the upgrade`,
+      title: `${subject(of, target)}: ${some(of.worse, 'thing', 'things')} broken after the upgrade`,
       lines: [...regressions(of), ...startedBy(of)],
       advice: 'Roll back, or keep the upgrade.',
     })),
     rolled_back: telling(DETAILS.rolled_back, (of, target) => ({
-      title: `${place(of.name, target)}: rolled back to before the upgrade`,
+      title: `${subject(of, target)}: rolled back to before the upgrade`,
       lines: [...regressions(of), 'All that was written in it since is lost.', ...startedBy(of)],
       advice: 'The upgrade still has to be made: first find out why it failed.',
     })),
     rollback_failed: telling(DETAILS.rollback_failed, (of, target) => ({
-      title: `${place(of.name, target)}: the rollback failed`,
+      title: `${subject(of, target)}: the rollback failed`,
       lines: [...whyFailed(of), ...regressions(of), ...startedBy(of)],
       advice: 'The container may be stopped or locked: look at it now.',
     })),

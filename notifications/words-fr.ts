@@ -13,6 +13,10 @@ function place(name: string, target: string | null): string {
 
 type Upgraded = Details<'upgrade_done'>
 
+function subject({ name, application }: Upgraded, target: string | null): string {
+  return application === null ? place(name, target) : `${place(name, target)}, ${application}`
+}
+
 function startedBy({ by, schedule }: Upgraded): string[] {
   if (schedule) return [`Demandé par la planification « ${schedule.name} ».`]
   return by === null ? [] : [`Demandé par ${by}.`]
@@ -99,26 +103,26 @@ export const fr: Words = {
     updates_available: telling(DETAILS.updates_available, updates),
     security_updates_available: telling(DETAILS.security_updates_available, updates),
     upgrade_done: telling(DETAILS.upgrade_done, (of, target) => ({
-      title: `${place(of.name, target)} : mise à jour faite`,
+      title: `${subject(of, target)} : mise à jour faite`,
       lines: [...installed(of), ...startedBy(of)],
     })),
     upgrade_failed: telling(DETAILS.upgrade_failed, (of, target) => ({
-      title: `${place(of.name, target)} : la mise à jour a échoué`,
+      title: `${subject(of, target)} : la mise à jour a échoué`,
       lines: [...whyFailed(of), ...startedBy(of)],
       advice: 'La sortie de la tâche dit où elle s’est arrêtée.',
     })),
     regressed: telling(DETAILS.regressed, (of, target) => ({
-      title: `${place(of.name, target)} : ${some(of.worse, 'élément', 'éléments')} en panne après la mise à jour`,
+      title: `${subject(of, target)} : ${some(of.worse, 'élément', 'éléments')} en panne après la mise à jour`,
       lines: [...regressions(of), ...startedBy(of)],
       advice: 'Revenez à l’état d’avant, ou gardez la mise à jour.',
     })),
     rolled_back: telling(DETAILS.rolled_back, (of, target) => ({
-      title: `${place(of.name, target)} : revenu à l’état d’avant la mise à jour`,
+      title: `${subject(of, target)} : revenu à l’état d’avant la mise à jour`,
       lines: [...regressions(of), 'Ce qui y a été écrit depuis est perdu.', ...startedBy(of)],
       advice: 'La mise à jour reste à faire : cherchez d’abord ce qui l’a fait échouer.',
     })),
     rollback_failed: telling(DETAILS.rollback_failed, (of, target) => ({
-      title: `${place(of.name, target)} : le retour en arrière a échoué`,
+      title: `${subject(of, target)} : le retour en arrière a échoué`,
       lines: [...whyFailed(of), ...regressions(of), ...startedBy(of)],
       advice: 'Le conteneur peut être arrêté ou verrouillé : regardez-le maintenant.',
     })),

@@ -102,6 +102,8 @@ export const applicationJob = defineJob<Args, HypervisorSettings>({
   result: resultOf,
 })
 
+const UNPROTECTED_RUN = JSON.stringify({ protection: null })
+
 const WITHDRAWN = script(
   `echo 'ops-panel: nobody agrees to this any more. Nothing was run.'; exit ${NOT_AGREED}`,
   'ops-panel',
@@ -157,12 +159,13 @@ async function resultOf(args: Args, ended: EndedJob): Promise<JobResult> {
   const record = isProtected
     ? runStatements(run, ended, { outcome, report, warned })
     : [
-        noteOutcome(ended.row, { phase: null, outcome, protectedRun: null }),
+        // Somebody may decide about a failure; an application that went well has nothing to decide.
+        noteOutcome(ended.row, { phase: null, outcome, protectedRun: outcome === 'failed' ? UNPROTECTED_RUN : null }),
         ...(warned.length > 0 ? [noteWarnings(ended.row, warned)] : []),
       ]
   const counts = { outcome, regressions: report.worse.length, snapshot: report.snapshot?.name }
   const audited = await endStatements(ended, counts)
-  const told = await endEvents(ended, { outcome, message: error?.message, report })
+  const told = await endEvents(ended, { outcome, message: error?.message, report, application: args.name })
   return { statements: [...record, ...audited, ...told], ...(error && { failure: error }) }
 }
 

@@ -82,13 +82,14 @@ export function reportedApplications(
   const people = sections.has('people') ? peopleReport(section('people')) : NOTHING
   const stacks = (compose?.applications ?? []).map((each) => (place === 'host' ? { ...each, updatable: false } : each))
   // An application that cannot be stored must not take the packages of its target along.
-  const applications = [...scripts.slice(0, 1), ...stacks, ...(people?.applications ?? [])]
-    .filter((each) => FoundApplication.safeParse(each).success)
-    .slice(0, MOST_APPLICATIONS)
+  const all = [...scripts.slice(0, 1), ...stacks, ...(people?.applications ?? [])]
+  const applications = all.filter((each) => FoundApplication.safeParse(each).success).slice(0, MOST_APPLICATIONS)
+  const left = all.find((each) => !applications.includes(each))
   const problems: LookProblem[] = [
     ...(isWhole ? [] : [{ ...CUT_OFF, kind: 'community_script' as const }]),
     ...(compose?.problems ?? [CUT_OFF]),
     ...(people?.problems ?? [{ ...CUT_OFF, kind: 'flatpak' as const }]),
+    ...(left ? [{ ...CUT_OFF, kind: left.kind }] : []),
   ]
   return { applications, findings: findingsOf(applications, problems) }
 }

@@ -16,6 +16,8 @@ export interface LoadedCode {
 /** Lines of one script, and characters of one line that are looked at. */
 const MOST_LINES = 20_000
 const LONGEST_LINE = 2_000
+/** Characters before a download in which the command that runs it is looked for. */
+const LONGEST_BEFORE = 300
 /** Addresses and patterns of one script. */
 const MOST = 200
 /** Downloads of one script and of one line, and words of one download: a container may give any text. */
@@ -54,11 +56,15 @@ export function codeIn(text: string, known: Variables = new Map()): LoadedCode {
       const { address, rest, isNamed } = addressIn(words)
       if (address === undefined) continue
       const { value, isWhole } = expanded(address, known)
-      const isRun = BEFORE.test(line.slice(0, download.index)) || rest.some((each) => AFTER.test(each))
+      const isRun =
+        BEFORE.test(line.slice(Math.max(0, download.index - LONGEST_BEFORE), download.index)) ||
+        rest.some((each) => AFTER.test(each))
       if (!isRun && !isNamed && !CODE_FILE.test(value)) continue
       if (isWhole && value.length <= LONGEST_ADDRESS && ADDRESS.test(value)) addresses.add(value)
       else {
-        const pattern = value.replace(/[^A-Za-z0-9._~%+@,:/=&#-]+/g, '*').slice(0, LONGEST_ADDRESS)
+        const whole = value.replace(/[^A-Za-z0-9._~%+@,:/=&#-]+/g, '*')
+        // The end of a pattern that was cut is any text.
+        const pattern = whole.length > LONGEST_ADDRESS ? `${whole.slice(0, LONGEST_ADDRESS - 1)}*` : whole
         if (/[^*]{4}/.test(pattern)) patterns.add(pattern)
       }
     }
@@ -75,7 +81,8 @@ function assign(line: string, known: Variables): void {
   const former = known.get(name)
   // `A="${A:-default}"` keeps a value that it has.
   const isSame = former === undefined || former === value
-  known.set(name, isWhole && isSame ? value : null)
+  // A longer one is a part of no address, and many of them would fill the memory.
+  known.set(name, isWhole && isSame && value.length <= LONGEST_ADDRESS ? value : null)
 }
 
 /** The options of curl and wget whose next word is no address. */
@@ -111,7 +118,7 @@ function addressIn(text: string): { address: string | undefined; rest: string[];
   return { address, rest: left.split('|').slice(1, 4), isNamed }
 }
 
-/** Puts the known variables into a word; `*` stands for what is not known. */
+/** Puts the known variables into a word; `*` stands for what is not known, and for the end of a long one. */
 function expanded(word: string, known: Variables): { value: string; isWhole: boolean } {
   let isWhole = true
   const unknown = () => {
@@ -130,6 +137,11 @@ function expanded(word: string, known: Variables): { value: string; isWhole: boo
     )
     if (next === value) break
     value = next
+    // Variables with several others in each would grow without bound.
+    if (value.length > LONGEST_LINE) {
+      isWhole = false
+      value = `${value.slice(0, LONGEST_LINE)}*`
+    }
   }
   if (/[$`?[\]*\\()]/.test(value)) {
     isWhole = false

@@ -1,3 +1,4 @@
+import { JobId } from '../../jobs/jobs.ts'
 import type { ErrorTable } from '../../runtime/errors.ts'
 
 /** Errors of applications: the stable code, its HTTP status, its French sentence. */
@@ -8,6 +9,11 @@ export const APPLICATIONS_ERRORS = {
     'Ce que donne l’adresse n’est pas ce qui a été accepté : rien n’a été exécuté. Relisez le script, puis acceptez-le.',
   ],
   not_agreed: [422, 'Personne n’a accepté ce que cette mise à jour exécute : relisez le script, puis acceptez-le.'],
+  application_queued: [
+    409,
+    'Une mise à jour de cette application est déjà en cours ou en attente : suivez-la.',
+    { more: { job_id: JobId } },
+  ],
   application_unsupported: [
     422,
     'Le panneau ne sait pas mettre à jour cette application : utilisez un terminal du conteneur.',

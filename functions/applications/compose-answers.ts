@@ -16,7 +16,11 @@ export const CONTAINER = `{{.Id}}{{"\\t"}}{{.Image}}{{"\\t"}}{{.State.Status}}{{
 ]
   .map(label)
   .join('')}`
-export const IMAGE = `{{json .RepoDigests}}|{{with .Config}}{{json (index .Labels "${LABEL}.project.config_files")}}{{end}}`
+/** The labels of an image that its containers would get where Compose sets none. */
+const ofImage = ['config_files', 'environment_file'].map(
+  (name) => `{{json (index .Labels "${LABEL}.project.${name}")}}`,
+)
+export const IMAGE = `{{json .RepoDigests}}|{{with .Config}}${ofImage.join('|')}{{end}}`
 
 /** Lines of `docker inspect` as lines with `|`, and a problem for each container with labels that cannot be read. */
 export const READ_CONTAINERS = `

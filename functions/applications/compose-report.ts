@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Host, script } from '../../ssh/ssh.ts'
 import { inContainer } from '../hypervisor/pct.ts'
+import { withoutControls } from '../managers/sections.ts'
 import { ApplicationId, type FoundApplication } from './application.ts'
 import { COMPOSE } from './compose.ts'
 import { ASKED, type LookProblem } from './look-problems.ts'
@@ -162,7 +163,7 @@ export async function readStack(
   if (!stack.updatable) return away('there is nothing newer')
   const text = linesOf(report.services.get(stack.id) ?? [])
   const own = createHash('sha256').update(text).digest('hex')
-  const address = stack.source?.address ?? project
+  const address = withoutControls(stack.source?.address ?? project)
   const files = [{ address, digest: own, size: Buffer.byteLength(text), text }]
   return { kind: 'read', source: { address, digest, files, refused: [] } }
 }

@@ -52,6 +52,11 @@ not_begun() {
   printf '%s\\n' "ops-panel: nothing was changed: $1"
   exit ${NOT_BEGUN}
 }
+# From the first name on, something is changed, although no container is.
+half_named() {
+  printf '%s\\n' "ops-panel: $1 does not name the listed image; no container was changed, but other names may be"
+  exit 1
+}
 image_id() { bounded 20 docker image inspect --format '{{.Id}}' "$1" 2>/dev/null </dev/null; }
 # seen FILE: the containers of $project, in lines of READ_CONTAINERS
 seen() {
@@ -125,12 +130,12 @@ compose_run() (
     [ "$(image_id "$reference")" != "$id" ] || continue
     case $reference in
       *@*) ;;
-      *) docker tag "$id" "$reference" </dev/null || not_begun "$reference could not be named" ;;
+      *) docker tag "$id" "$reference" </dev/null || half_named "$reference" ;;
     esac
   done <wanted
   while IFS='|' read -r name reference id target count state; do
     case $reference in *@*) reference=$id ;; esac
-    [ "$(image_id "$reference")" = "$id" ] || not_begun "$reference names another image"
+    [ "$(image_id "$reference")" = "$id" ] || half_named "$reference"
   done <wanted
   set -- up -d --no-build --no-deps --pull never --remove-orphans=false
   while IFS='|' read -r name reference id target count state; do set -- "$@" --scale "$name=$count"; done <wanted

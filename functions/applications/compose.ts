@@ -178,7 +178,7 @@ compose_look() (
     told=$(bounded 20 docker image inspect --format '${IMAGE}' "$image" 2>/dev/null </dev/null) && printf '%s|%s\\n' "$image" "$told"
   done >images
   # An image can bring any label: with these, its containers would name files that it has written itself.
-  awk -F '|' '$3 != "" && $3 != "\\"\\"" && $3 != "null" { print $1 }' images >forged
+  awk -F '|' '{ for (at = 3; at <= NF; at++) if ($at != "" && $at != "\\"\\"" && $at != "null") { print $1; next } }' images >forged
   if [ -s forged ]; then
     problem - "images with labels of Docker Compose are left out: $(cut -c 8-19 forged | paste -s -d ' ' -)"
     awk -F '|' 'FILENAME == "forged" { forged[$1]; next } !($3 in forged)' forged containers >kept

@@ -6,6 +6,7 @@ import { timestamp } from '../../platform/clock.ts'
 import { commandFailure } from '../../ssh/ssh.ts'
 import { elevationOf } from '../elevation/installed-helper.ts'
 import { parseTarget, shortened } from '../hypervisor/target.ts'
+import { withoutControls } from '../managers/sections.ts'
 import { fail, type Services } from '../services.ts'
 import { type Application, type FoundApplication, FoundApplication as Found, MOST_APPLICATIONS } from './application.ts'
 import { readStack } from './compose-report.ts'
@@ -94,8 +95,8 @@ export async function fetchedSource(
     : await readSource(host, { id: parsed.id, address, user })
   if (reading.kind === 'failed') throw commandFailure(reading.output)
   if (reading.kind === 'away') {
-    const { address: from, reason } = reading
-    throw fail('source_unavailable', { values: { address: from, reason } })
+    const values = { address: withoutControls(reading.address), reason: withoutControls(reading.reason) }
+    throw fail('source_unavailable', { values })
   }
   const { source } = reading
   const files = source.files.map(({ address: from, digest, size }) => ({ address: from, digest, size }))

@@ -8,12 +8,38 @@ import { FETCHING } from './fetch-script.ts'
  * code that is never loaded, `pid` the process of the script, and `refused` and `asked` say why it was stopped.
  */
 
-/** Ends the script: after something that it did not get, it would go on with half of its functions. */
-const STOP = `
+/**
+ * `end_others SIGNAL FOLDER` sends a signal to the other shells of this session that find their programs in the folder of a
+ * run. A service that the script has started has a session of its own; an apt that one of them has started is not a shell,
+ * and ends by itself.
+ */
+const END_OTHERS = `
+end_others() {
+  signal=$1 place=$2
+  IFS= read -r stat </proc/$$/stat
+  set -- \${stat##*) }
+  session=$4
+  for each in /proc/[0-9]*; do
+    [ "$each" != "/proc/$$" ] && IFS= read -r stat <"$each/stat" || continue
+    set -- \${stat##*) }
+    [ "$4" = "$session" ] && tr '\\000' ' ' <"$each/environ" | grep -q -F "$place/bin" || continue
+    program=$(readlink "$each/exe")
+    case \${program##*/} in bash* | dash* | ash* | sh | ksh* | zsh* | busybox*) kill -s "$signal" "\${each#/proc/}" ;; esac
+  done
+} 2>/dev/null`
+
+/**
+ * Ends the script with every shell that it has started: after something that it did not get, each would go on with half of
+ * its functions, and find the real curl after the run.
+ */
+const STOP = `${END_OTHERS}
 stop() {
+  # timeout passes a signal on to its whole group.
+  trap '' TERM
   printf '%s\\n' "$2" | tr -c ' -~\\n' '?' | cut -c 1-300 >>"$here/$1"
   read -r pid <"$here/pid"
   kill -s TERM "$pid"
+  end_others TERM "$here"
   (
     # A question may have given it more of the output.
     exec >/dev/null 2>&1 </dev/null 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
@@ -62,11 +88,11 @@ calls_shell() {
   IFS= read -r line <"$1"
   [[ $line =~ ^#!.*[/\\ ](ba|da|a|z|k)?sh([[:space:]]|$) ]]
 } 2>/dev/null
-addresses=() file= format= wants= remote=
+addresses=() files=() file= folder= format= wants= remote=
 for word; do
   if [ -n "$wants" ]; then
     printf -v "$wants" %s "$word"
-    [ "$wants" != url ] || addresses+=("$word")
+    case $wants in url) addresses+=("$word") ;; file) files+=("$word") ;; esac
     wants=
     continue
   fi
@@ -75,11 +101,14 @@ for word; do
     *:--url) wants=url ;;
     *:--url=*) addresses+=("\${word#*=}") ;;
     curl:--output | curl:-o | wget:--output-document | wget:-O) wants=file ;;
-    curl:--output=* | wget:--output-document=*) file=\${word#*=} ;;
+    curl:--output=* | wget:--output-document=*) file=\${word#*=} files+=("\${word#*=}") ;;
     curl:--write-out | curl:-w) wants=format ;;
     curl:--remote-name | curl:-O) remote=1 ;;
-    curl:-o* | wget:-O*) file=\${word:2} ;;
-    *:--header | *:--data* | *:--user* | *:--proxy* | *:--referer | *:--retry* | *:--*time* | *:--re[qs]* | *:--cookie* | *:--form* | *:--*cert | *:--key | *:--dump-header | *:--range | *:--limit-rate | *:--tries | *:--directory-prefix | *:--post-*)
+    curl:-o* | wget:-O*) file=\${word:2} files+=("\${word:2}") ;;
+    curl:--output-dir | wget:--directory-prefix | wget:-P | wget:-*[a-z]P) wants=folder ;;
+    curl:--output-dir=* | wget:--directory-prefix=*) folder=\${word#*=} ;;
+    wget:-P*) folder=\${word:2} ;;
+    *:--header | *:--data* | *:--user* | *:--proxy* | *:--referer | *:--retry* | *:--*time* | *:--re[qs]* | *:--cookie* | *:--form* | *:--*cert | *:--key | *:--dump-header | *:--range | *:--limit-rate | *:--tries | *:--post-*)
       case $word in *=*) ;; *) wants=ignored ;; esac
       ;;
     *:--*) ;;
@@ -95,9 +124,15 @@ for word; do
   esac
 done
 [ "$file" != /dev/stdout ] || file=-
-if [ -z "$file" ] && [ "\${#addresses[@]}" = 1 ] && { [ "$name" = wget ] || [ -n "$remote" ]; }; then
-  file=\${addresses[0]%%[?#]*}
-  file=\${file##*/}
+if [ -z "$file" ] && { [ "$name" = wget ] || [ -n "$remote" ]; }; then
+  # wget keeps a query in the name.
+  files=("\${addresses[@]%%[?#]*}" "\${addresses[@]%%#*}")
+  files=("\${files[@]##*/}")
+  file=\${files[0]-}
+fi
+if [ -n "$folder" ] && [ -n "$file" ] && [ "$file" != - ]; then
+  files=("\${files[@]/#/$folder/}")
+  file=$folder/$file
 fi
 for address in "\${addresses[@]}"; do
   if is_pinned "$address"; then
@@ -110,18 +145,10 @@ for address in "\${addresses[@]}"; do
     case $format in '' | *'%{'*) ;; *) printf %b "$format" ;; esac
     exit 0
   fi
-  ! is_code "$address" && ! is_code "$file" || stop refused "$address"
+  ! is_code "$address" || stop refused "$address"
+  for each in "\${files[@]}"; do ! is_code "$each" || stop refused "$address"; done
 done
 told=\${addresses[0]:-$name $*}
-if [ -n "$file" ] && [ "$file" != - ]; then
-  "$real" "$@"
-  code=$?
-  if [ -f "$file" ] && calls_shell "$file"; then
-    rm -f "$file"
-    stop refused "$told"
-  fi
-  exit "$code"
-fi
 first=$here/first.$$
 "$real" "$@" | {
   dd bs=1 count=256 of="$first" 2>/dev/null
@@ -129,6 +156,9 @@ first=$here/first.$$
 }
 code=\${PIPESTATUS[0]}
 rm -f "$first"
+for each in "\${files[@]}"; do
+  [ ! -f "$each" ] || ! calls_shell "$each" || { rm -f "$each"; : >"$first.code"; }
+done
 if [ -e "$first.code" ]; then
   rm -f "$first.code"
   stop refused "$told"
@@ -187,7 +217,7 @@ ${links}`
  * not answered: `PHS_SILENT` makes the community scripts take their defaults, and another question ends the run. Prints the
  * version before and after, where the script notes one.
  */
-export const RUN_SCRIPT = `${FETCHING}${COMMUNITY_VERSION}
+export const RUN_SCRIPT = `${FETCHING}${COMMUNITY_VERSION}${END_OTHERS}
 application=$1 count=$2
 shift 2
 begin_not() {
@@ -247,6 +277,7 @@ env -i "$@" HOME=/root USER=root LOGNAME=root SHELL="$bash" LANG=C.UTF-8 TERM=xt
   DEBIAN_FRONTEND=noninteractive APT_LISTCHANGES_FRONTEND=none NEEDRESTART_MODE=l PATH="$folder/bin:$PATH" \\
   $limited sh -c 'echo $$ >"$1/pid"; exec "$2" -c "$(cat "$1/0")"' ops-panel-application "$folder" "$bash" </dev/null 2>&1
 code=$?
+[ ! -s "$folder/refused" ] && [ ! -s "$folder/asked" ] || end_others KILL "$folder"
 after=$(application_version "$application")
 if [ -s "$folder/refused" ]; then
   echo 'ops-panel: this update loads code that nobody has agreed to. It was stopped, and may have done a part of its work:'

@@ -42,7 +42,7 @@ const WITHIN_MS = 150_000
 /** The reasons why a script cannot be shown. */
 const REASONS = { file: 'not a text', missing: '404', large: `more than ${MOST_BYTES} bytes` }
 
-/** Addresses and patterns that a run is told to refuse. */
+/** Addresses and patterns that a run is told to refuse. A script with more is none that anybody could read. */
 export const MOST_REFUSED = 100
 
 /** Fetches the code of the community script at `address`, inside a container. Rejects with an SshError. */
@@ -88,7 +88,9 @@ export async function readSource(
     wanted = next
   }
   for (const beyond of wanted) refused.add(beyond)
-  const told = [...refused].sort().slice(0, MOST_REFUSED)
+  if (refused.size > MOST_REFUSED)
+    return { kind: 'away', address, reason: `it loads more than ${MOST_REFUSED} pieces of code that cannot be shown` }
+  const told = [...refused].sort()
   return { kind: 'read', source: { address, digest: digestOf(files, told), files, refused: told } }
 }
 

@@ -153,6 +153,7 @@ const UNCHECKED_HOST: CheckRow = {
   touched_at: null,
   repaired_at: null,
   own_id: null,
+  own_application: null,
   own_status: null,
   own_code: null,
   own_error: null,
@@ -239,7 +240,10 @@ export function checkOf(
     const failed_at =
       last_upgrade?.outcome === 'failed' && !isAhead(last_upgrade.finished_at, now) ? last_upgrade.finished_at : null
     const isRepaired = failed_at !== null && row.repaired_at !== null && row.repaired_at > failed_at
-    const isProven = failed_at !== null && failed_at < checked_at && (isRepaired || upgrade + install === 0)
+    // Packages prove nothing about an application.
+    const isOfPackages = last_upgrade?.application === null
+    const isProven =
+      failed_at !== null && isOfPackages && failed_at < checked_at && (isRepaired || upgrade + install === 0)
     if (failed_at !== null && !isProven) return 'attention'
     // No check can see what an upgrade broke.
     if (last_upgrade && isOpen(last_upgrade, checked_at)) return 'attention'

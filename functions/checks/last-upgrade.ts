@@ -11,10 +11,15 @@ const Harmful = Outcome.extract(['regressed', 'rolled_back', 'rollback_failed'])
 /**
  * The last upgrade of a target. `warned`: it upgraded, but some package lists could not be refreshed. `plan_changed`: it
  * would have done something else than its plan, and changed nothing. `regressed`, `rolled_back`, `rollback_failed`:
- * something did not work any more after it.
+ * something did not work any more after it. The update of an application takes its place until it has gone well, or somebody
+ * has decided about it.
  */
 export const LastUpgrade = z.object({
   job_id: JobId,
+  application: z.string().nullable().meta({
+    description:
+      'The name of an application whose update needs somebody: it failed, or something does not work since. Null for an upgrade of packages.',
+  }),
   outcome: z.enum(['done', 'warned', 'failed', 'cancelled', 'plan_changed', ...Harmful.options]),
   exit_code: z.int().nullable(),
   finished_at: z.string(),
@@ -42,7 +47,7 @@ export function mayHaveReached({ status, parts }: UpgradeOfAll, id: string): boo
 }
 
 /** Upgrades of all containers, and those without protection, compare nothing. */
-const UNPROTECTED = { regressions: 0, on_failure: null, decided: null }
+const UNPROTECTED = { application: null, regressions: 0, on_failure: null, decided: null }
 
 const Own = LastUpgrade.pick({ regressions: true, on_failure: true, decided: true })
 
@@ -60,13 +65,14 @@ export function isOpen({ outcome, on_failure, decided, finished_at }: LastUpgrad
  * with 0 whatever each result is, so the part of this container decides.
  */
 export function lastUpgradeOf(row: CheckRow, reachedBy: readonly UpgradeOfAll[]): LastUpgrade | null {
-  const { own_id, own_at, own_status, own_code, own_error } = row
+  const { own_id, own_at, own_status, own_code, own_error, own_application: application } = row
   const isAlone = own_id !== null && own_at !== null
   // An upgrade without recorded parts may not have reached this target, so it counts only where the target has no
   // upgrade of its own.
+  const covering = application === null ? reachedBy : []
   const among = isAlone
-    ? reachedBy.find(({ parts, finished_at }) => parts !== null && finished_at > own_at)
-    : reachedBy[0]
+    ? covering.find(({ parts, finished_at }) => parts !== null && finished_at > own_at)
+    : covering[0]
   if (among) {
     const part = among.parts?.find(({ id }) => id === String(row.vmid))
     const { id: job_id, finished_at, status, exit_code, error_code } = among
@@ -78,10 +84,12 @@ export function lastUpgradeOf(row: CheckRow, reachedBy: readonly UpgradeOfAll[])
     if (!part || ended !== 'done') return { ...of, exit_code: part ? null : exit_code, outcome: ended }
   }
   if (!isAlone) return null
-  const ended = Harmful.safeParse(row.own_outcome).data ?? outcomeOf(own_status, own_code, own_error)
+  const ended =
+    Harmful.safeParse(row.own_outcome).data ??
+    (application === null ? outcomeOf(own_status, own_code, own_error) : 'failed')
   const outcome = ended === 'done' && row.own_warned ? 'warned' : ended
   const run = Own.safeParse(parseJson(row.own_protected ?? '')).data ?? UNPROTECTED
-  return { job_id: own_id, finished_at: own_at, exit_code: own_code, outcome, ...run }
+  return { job_id: own_id, finished_at: own_at, exit_code: own_code, outcome, ...run, application }
 }
 
 function outcomeOf(status: string | null, code: number | null, error: string | null): LastUpgrade['outcome'] {

@@ -44,7 +44,7 @@ export const JobResult = z.object({
   containers: z.array(ContainerResult).nullable(),
   warnings: z.array(z.string()).meta({
     description:
-      'Sentences of an ended upgrade whose package lists could not all be refreshed, one for each repository, or for each container of `all`. Empty for any other job.',
+      'Sentences about what the end of a job does not tell: package lists that could not be refreshed, one for each repository, or for each container of `all`; snapshots that stay; an application without a newer version.',
   }),
   run_id: RunId.nullable(),
   plan_id: PlanId.nullable(),
@@ -53,10 +53,10 @@ export const JobResult = z.object({
       'For a job that ended with `plan_changed`: the packages whose change was not the planned one, each with `planned` and `found` as `action from to`, or null without a change. At most 1,000, and at most 20 in a list of jobs. Null for any other job.',
   }),
   phase: Phase.nullable().meta({
-    description: 'The present step of an upgrade or a rollback, or its last one. Null for any other job.',
+    description: 'The present step of an upgrade, of packages or an application, or of a rollback; null otherwise.',
   }),
   outcome: Outcome.nullable().meta({
-    description: 'The outcome of an ended upgrade or rollback, apart from its `status`. Null for any other job.',
+    description: 'The outcome of such a job that has ended, apart from its `status`. Null for any other job.',
   }),
   snapshot: z
     .object({ name: z.string(), made_at: z.string(), kind: z.enum(['snapshot', 'backup']), present: z.boolean() })

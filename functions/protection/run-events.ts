@@ -21,11 +21,15 @@ const EVENTS = {
   cancelled: undefined,
 } as const satisfies Record<Outcome, string | undefined>
 
-/** The result of an upgrade or a rollback. `message` is the French sentence of the error that it ended with. */
+/**
+ * The result of an upgrade or a rollback. `message` is the French sentence of the error that it ended with; `application` is
+ * the name of the one that was updated.
+ */
 export interface ToldEnd {
   outcome: Outcome
   message: string | undefined
   report: RunReport
+  application?: string
 }
 
 /**
@@ -45,6 +49,7 @@ export async function endEvents(ended: EndedJob, end: ToldEnd): Promise<Statemen
     ...counts,
     job: row.id,
     name,
+    application: end.application ?? null,
     by: user?.username ?? null,
     schedule,
     outcome: end.outcome,

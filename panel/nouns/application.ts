@@ -33,8 +33,29 @@ function isAbout(
   if (code !== 'application_update' || severity === 'info') return false
   if (packages.length > 0) return packages.includes(name)
   // Without a name it is about all of a kind, which its sentence begins with.
-  const [, about] = /^Application non vérifiée — (compose|flatpak|snap)\s: /.exec(message) ?? []
+  const [, about] = /^Application non vérifiée — (community_script|compose|flatpak|snap)\s: /.exec(message) ?? []
   return about === undefined || about === kind
+}
+
+/** An agreement that the service has told. */
+export interface Agreement {
+  digest: string
+  by: string
+  at: string
+}
+
+/**
+ * The word of an agreement, the newest one that is known, on what was fetched: `told` is to exactly this, `former` to something else. It says
+ * nothing once the service answers that nobody agrees to this digest any more.
+ */
+export function agreementFor(
+  agreement: Agreement | undefined,
+  source: Pick<Source, 'digest' | 'agreed'> | undefined,
+): { told?: Agreement; former?: Agreement } {
+  if (agreement === undefined) return {}
+  if (source === undefined) return { told: agreement }
+  if (agreement.digest !== source.digest) return { former: agreement }
+  return source.agreed ? { told: agreement } : {}
 }
 
 /** The action of a row. */
@@ -83,6 +104,27 @@ export function imagesIn(text: string): StackImage[] | undefined {
     images.push({ service, image, from, to, isKnown: unknown === undefined })
   }
   return images
+}
+
+/**
+ * The images of a stack in its versions, which are a list such as `caddy:2 0f1e2d3c4b5a, redis:7 …`: each image that changes, with its digests
+ * before and after. Undefined for any other text, for one that was cut, and where one image has several digests.
+ */
+export function imageChanges(before: string | null, after: string | null): { from: string; to: string }[] | undefined {
+  const from = imageList(before)
+  const to = imageList(after)
+  if (!from || !to) return undefined
+  const changes = to.flatMap(({ image, digest }) => {
+    const [was, ...more] = from.filter((each) => each.image === image)
+    return was && more.length === 0 ? [{ from: `${image} ${was.digest}`, to: digest }] : []
+  })
+  return changes.length === to.length ? changes : undefined
+}
+
+function imageList(text: string | null): { image: string; digest: string }[] | undefined {
+  const found = (text ?? '').split(', ').map((each) => /^(\S+) ([0-9a-f]{12})$/.exec(each) ?? undefined)
+  const images = found.flatMap((match) => (match ? [{ image: match[1] ?? '', digest: match[2] ?? '' }] : []))
+  return images.length === found.length ? images : undefined
 }
 
 /** Twelve digits of a digest, as Docker and git show them. */

@@ -25,11 +25,23 @@ export function withHarm(checks: readonly Check[], jobs: readonly Listed[]): Che
   return checks.map((check) => {
     const newest = newestOf(check.target, undefined, jobs)
     const updated = newestOf(check.target, 'application', jobs)
-    const harms = [newest ? harmOf(newest, jobs) : harmIn(check), updated && harmOf(updated, jobs)]
+    const harms = [
+      newest ? harmOf(newest, jobs) : harmIn(check),
+      updated && harmOf(updated, jobs),
+      harmStored(check, jobs),
+    ]
     // A package upgrade that did no harm says nothing about an application, nor the other way round.
     const harm = harms.find((each) => each && each.ending !== 'back') ?? harms.find((each) => each)
     return harm && !isMended(harm, check) ? { ...check, harm } : check
   })
+}
+
+/** The harm that the update of an application did, which the result of its target tells as long as nobody has decided. */
+function harmStored(check: Check, jobs: readonly Listed[]): Harm | undefined {
+  const { last_upgrade: last } = check
+  if (!last?.application) return undefined
+  const listed = jobs.find(({ job_id }) => job_id === last.job_id)
+  return listed ? harmOf(listed, jobs) : harmIn(check)
 }
 
 /** Whether a container whose rollback failed has answered a check since: somebody has mended it. */
@@ -103,7 +115,16 @@ function failureBefore(target: string, jobs: readonly Listed[]): LastUpgrade | u
     const { exit_code } = part ?? job
     const isFailed = part ? part.state === 'failed' : (exit_code ?? 0) !== 0 || status === 'error'
     if (!isFailed || error_code === 'cancelled') return undefined
-    return { job_id, outcome: 'failed', exit_code, finished_at, regressions: 0, on_failure: null, decided: null }
+    return {
+      job_id,
+      application: null,
+      outcome: 'failed',
+      exit_code,
+      finished_at,
+      regressions: 0,
+      on_failure: null,
+      decided: null,
+    }
   }
   return undefined
 }

@@ -38,7 +38,10 @@ export interface Station {
   to?: number | undefined
 }
 
-type Told = Pick<JobRecord, 'status' | 'outcome' | 'decided' | 'protection' | 'snapshot' | 'unprotected' | 'error_code'>
+type Told = Pick<
+  JobRecord,
+  'status' | 'outcome' | 'decided' | 'protection' | 'snapshot' | 'unprotected' | 'error_code' | 'exit_code'
+>
 
 const STATIONS = [
   ['waiting', 'refreshing', 'protecting'],
@@ -96,8 +99,11 @@ function statesOf(record: Told, reached: number): StationState[] {
     return [reached > 0 ? first : 'now', at(1), at(2), at(3)]
   }
   if (outcome === 'upgraded' || outcome === 'nothing_to_do') return [first, 'done', 'done', 'done']
+  // The health is compared after an upgrade that failed, too.
+  const hasFailed = reached > 1 && record.exit_code !== null && record.exit_code !== 0
   const ending = endingOf(record)
-  if (ending) return [first, 'done', 'fail', END_STATE[ending]]
+  if (ending) return [first, hasFailed ? 'fail' : 'done', 'fail', END_STATE[ending]]
+  if (hasFailed && outcome === 'failed') return [first, 'fail', 'done', 'off']
   // The station where it stopped, and none after it.
   const stop = record.error_code === 'protection_unavailable' ? 0 : reached
   const stopped: StationState = outcome === 'cancelled' ? 'off' : 'fail'

@@ -112,7 +112,8 @@ function helpOf(check: Check, isAdmin: boolean): RowVerb | undefined {
   const terminal = isAdmin ? 'terminal' : 'open'
   if (state === 'unsupported') return isPressing(check) ? terminal : undefined
   if (canBeRepaired(check)) return isAdmin ? 'repair' : 'open'
-  if (shownOf(check).word === 'failed') return 'retry'
+  // The row leads to the job of an application: an upgrade of packages would repeat nothing of it.
+  if (shownOf(check).word === 'failed') return check.last_upgrade?.application ? 'show' : 'retry'
   const first = firstFinding(check)
   const remedy = first && first.severity !== 'info' && state !== 'unknown' ? remedyVerb(first, isAdmin) : undefined
   if (remedy !== undefined) return remedy

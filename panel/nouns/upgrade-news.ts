@@ -38,7 +38,8 @@ function newsBefore(checks: readonly Check[], newest: readonly Job[]): UpgradeNe
     const { target, last_upgrade: last } = check
     if (!last || (last.outcome !== 'failed' && last.outcome !== 'warned') || isSettled(check)) return []
     const isTold = newest.some(
-      (job) => job.job_id === last.job_id || (job.target === target && job.started_at > last.finished_at),
+      (job) =>
+        job.job_id === last.job_id || (!last.application && job.target === target && job.started_at > last.finished_at),
     )
     return isTold ? [] : [{ target, job: last.job_id, at: last.finished_at, outcome: last.outcome }]
   })

@@ -13,6 +13,8 @@ interface JobEndingProps {
   reason: string | undefined
 }
 
+const SAYS_ALL = /^(plan_|application_|source_changed$|not_agreed$)/
+
 /** The reason of a failed job, its warnings, and the results by container of a job over all containers. */
 export function JobEnding({ record, outcome, reason }: JobEndingProps) {
   const { job: say } = words()
@@ -23,11 +25,11 @@ export function JobEnding({ record, outcome, reason }: JobEndingProps) {
   return (
     <>
       {(outcome === 'failed' || outcome === 'unfit') && record.error_code !== null && (
-        // The sentences about plans say all that the service’s own do.
+        // The sentences about plans and applications say all that the service’s own do.
         <Reason
           is={OUTCOME_STATUS[outcome]}
           code={record.error_code}
-          reason={record.error_code.startsWith('plan_') ? undefined : reason}
+          reason={SAYS_ALL.test(record.error_code) ? undefined : reason}
         />
       )}
       {outcome === 'failed' && record.kind === 'restart' && record.error_code === null && (

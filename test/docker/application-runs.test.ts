@@ -127,7 +127,7 @@ test('changes nothing where the registry gives another image since the agreement
   await panel.agree(digest)
   registry.publish('app', { version: '3' })
   const images = async () =>
-    (await place.docker('image', 'ls', '-a', '--format', '{{.ID}} {{.Repository}} {{.Tag}} {{.Digest}}'))
+    (await place.docker('image', 'ls', '-a', '--format', '{{.ID}} {{.Repository}} {{.Tag}} <{{.Digest}}>'))
       .split('\n')
       .sort()
   const before = [await place.containers('web'), await images()]

@@ -123,6 +123,12 @@ test.each([
 test.each([
   ['by its ending', `https://${SITE}/more.sh`, 'source <(curl -fsSL "$(cat /opt/address)")'],
   ['by its text', `https://${SITE}/setup_22`, 'curl -fsSL "$(cat /opt/address)" -o /opt/more; bash /opt/more'],
+  // The shell that asks is not the one of the script, and would go on by itself.
+  [
+    'in another shell',
+    `https://${SITE}/more.sh`,
+    `bash -c 'source <(curl -fsSL "$(cat /opt/address)"); touch /opt/marked' | cat`,
+  ],
 ])('code that nobody has agreed to is refused, recognised %s', async (_how, address, line) => {
   site.put(new URL(address).pathname, `#!/bin/bash\n${MARK}`)
   offerUpdate(site, { before: `${line}\n${MARK}` })

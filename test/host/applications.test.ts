@@ -15,7 +15,7 @@ import {
 } from './community.ts'
 import { narrowAccount } from './narrow.ts'
 import { calls, POLICY, snapshots } from './protecting.ts'
-import { type Account, rig } from './rig.ts'
+import { type Account, PASSWORDS, rig } from './rig.ts'
 import { newFolder, type Service, startService } from './service.ts'
 import { SITE, type Site, startSite } from './site.ts'
 
@@ -150,7 +150,11 @@ describe('with an account that sudo allows only the host helper', () => {
     await withApplication(site)
     const folder = await newFolder()
     const before = await startService({ as: 'root', folder })
-    const digest = await updatingAs(await signIn(before, 'alice')).agreed()
+    const admin = await signIn(before, 'alice')
+    const digest = await updatingAs(admin).agreed()
+    // The environment sets the account of a new installation only.
+    const account = { ssh_username: 'narrow', ssh_password: PASSWORDS.narrow, current_password: PASSWORDS.alice }
+    expect(await admin.patch('/api/settings', account)).toMatchObject({ status: 200 })
     await before.stop()
     const narrow = await startService({ as: 'narrow', folder })
     const own = updatingAs(await signIn(narrow, 'alice'))
@@ -159,8 +163,8 @@ describe('with an account that sudo allows only the host helper', () => {
     await own.check()
 
     expect(await own.list()).toMatchObject([{ id: ID, version: '1.0', source: { digest, agreed: true } }])
-    expect(await own.source()).toMatchObject({ status: 422, body: { code: 'host_helper_lacks' } })
-    expect(await own.run(digest)).toMatchObject({ status: 422, body: { code: 'host_helper_lacks' } })
+    expect(await own.source()).toMatchObject({ status: 502, body: { code: 'host_helper_lacks' } })
+    expect(await own.run(digest)).toMatchObject({ status: 502, body: { code: 'host_helper_lacks' } })
     expect(site.asked()).toEqual([])
     expect(await stateOfApp()).toBe(OLD)
     await narrow.stop()

@@ -10,6 +10,7 @@ import { sentences } from '../../panel/words/en.ts'
 const UPGRADED: Details<'upgrade_done'> = {
   job: '1772366400-k3x9q2pa',
   name: 'web',
+  application: null,
   by: 'alice',
   schedule: null,
   outcome: 'upgraded',
@@ -96,6 +97,18 @@ test('a regression says where, what broke and what to do, and links to its job',
     text: 'Unit nginx.service has failed.\nPort tcp 443 does not listen any more (nginx).\nStarted by alice.\nRoll back, or keep the upgrade.\n(2026-03-01 02:31 UTC)',
   })
 })
+
+test.each(['upgrade_done', 'upgrade_failed', 'regressed', 'rolled_back', 'rollback_failed'] as const)(
+  '%s of an application names it, and its name turns no text',
+  (name) => {
+    const told = event(name, { ...EXAMPLES[name], application: 'shop\n\u202eevil' })
+    const titles = [FR, EN].map((manner) => composeMessage([told], manner).title)
+
+    expect(titles[0]).toMatch(/^web \(lxc:101\), shop.*evil : /)
+    expect(titles[1]).toMatch(/^web \(lxc:101\), shop.*evil: /)
+    expect(titles.join('')).not.toMatch(/[\n\u202e]/)
+  },
+)
 
 test.each([
   [

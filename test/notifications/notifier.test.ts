@@ -468,6 +468,7 @@ test('only a channel that asks for it gets the end of a failed job’s output', 
       details: {
         job: 'j1',
         name: 'web',
+        application: null,
         by: 'alice',
         outcome: 'failed',
         reason: null,

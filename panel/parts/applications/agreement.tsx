@@ -1,17 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import type { Application, Source } from '../../nouns/application.ts'
+import { type Agreement, agreementFor, type Application, type Source } from '../../nouns/application.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { Action, type Act } from '../action.tsx'
 import { Status } from '../status.tsx'
 import { Ago } from '../time.tsx'
 import { applicationWords } from './words.ts'
-
-/** An agreement that the service has told. */
-export interface Agreement {
-  digest: string
-  by: string
-  at: string
-}
 
 /** Returns the agreement to what was fetched last; undefined where there is none. */
 export function agreementOf(one: Application | undefined): Agreement | undefined {
@@ -29,26 +22,25 @@ interface AgreedProps {
 /** The person and the time of an agreement, and the way to withdraw it. */
 export function Agreed({ source, agreement, withdraw }: AgreedProps) {
   const say = applicationWords().sheet.agreement
-  const isTold = agreement !== undefined && (source === undefined || agreement.digest === source.digest)
-  const isFormer = agreement !== undefined && !isTold
+  const { told, former } = agreementFor(agreement, source)
   if (source === undefined && agreement === undefined) return null
   return (
     <div class="agreed">
-      {isTold || source?.agreed ? (
+      {told || source?.agreed ? (
         <Line is="ok">
-          {isTold ? <Ago at={agreement.at} say={(ago) => say.by(agreement.by, ago)} /> : say.now} {say.everywhere}
+          {told ? <Ago at={told.at} say={(ago) => say.by(told.by, ago)} /> : say.now} {say.everywhere}
         </Line>
       ) : (
         <Line is="unknown">
           {say.none} {isAdmin.value ? say.everywhere : say.forAdmins}
         </Line>
       )}
-      {isFormer && (
+      {former && (
         <Line is="info">
-          <Ago at={agreement.at} say={(ago) => say.former(agreement.by, ago)} />
+          <Ago at={former.at} say={(ago) => say.former(former.by, ago)} />
         </Line>
       )}
-      {isAdmin.value && (agreement !== undefined || source?.agreed) && (
+      {isAdmin.value && (told || former || source?.agreed) && (
         <Action act={withdraw} class="small">
           {say.withdraw}
         </Action>

@@ -82,13 +82,15 @@ export function Files({ source, before, isOpen, title, isStack }: FilesProps) {
           return (
             <Disclosed
               key={file.address}
-              title={file.address}
+              title={isStack ? say.whole : file.address}
               isOpen={isOpen && at === 0}
               tags={
                 <>
                   {at === 0 && !isStack && <span class="tag">{say.first}</span>}
                   {change !== 'same' && <Changed of={change} />}
-                  <span class="dim small num nowrap">{bytes(file.size, words().shell.units.bytes, language())}</span>
+                  {!isStack && (
+                    <span class="dim small num nowrap">{bytes(file.size, words().shell.units.bytes, language())}</span>
+                  )}
                 </>
               }
             >

@@ -1,12 +1,15 @@
 import { versionsIn } from '../../nouns/application.ts'
 import { go } from '../../router.ts'
+import { Action, useAct } from '../action.tsx'
+import { Problem } from '../problem.tsx'
+import { keepUpgrade } from '../../wire/protection.ts'
 import type { FollowedJob, JobRecord } from '../../wire/job.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { endingOf } from '../../nouns/ending.ts'
 import { targetName } from '../target-name.ts'
-import { Versions } from '../package-parts.tsx'
 import { reviewApplication } from './open.ts'
 import './style.ts'
+import { ApplicationVersions } from './versions.tsx'
 import { applicationWords } from './words.ts'
 
 /** The heading of the update of an application; undefined for any other job. */
@@ -22,7 +25,7 @@ export function ApplicationEnding({ job, record }: { job: FollowedJob; record: J
     <>
       <ToldVersions job={job} />
       {endingOf(record) === undefined && record.outcome !== 'upgraded' && record.outcome !== 'cancelled' && (
-        <NextSteps record={record} application={application} />
+        <NextSteps job={job} record={record} application={application} />
       )}
     </>
   )
@@ -45,7 +48,7 @@ function ToldVersions({ job: { lines, version } }: { job: FollowedJob }) {
             <span class="dim">{say.noVersion}</span>
           ) : (
             <>
-              <Versions of={found} /> <span class="dim small">{say.told}</span>
+              <ApplicationVersions from={found.from} to={found.to} /> <span class="dim small">{say.told}</span>
             </>
           )}
         </p>
@@ -58,19 +61,35 @@ const READ_AGAIN: ReadonlySet<string | null> = new Set(['source_changed', 'not_a
 /** Ends without a change: the next try begins where this one began. */
 const UNBEGUN: ReadonlySet<string | null> = new Set([...READ_AGAIN, 'application_not_begun'])
 
-function NextSteps({ record, application }: { record: JobRecord; application: NonNullable<JobRecord['application']> }) {
+interface NextStepsProps {
+  job: FollowedJob
+  record: JobRecord
+  application: NonNullable<JobRecord['application']>
+}
+
+function NextSteps({ job, record, application }: NextStepsProps) {
   const say = applicationWords().job
   const { target, error_code: code } = record
-  const steps = stepsOf(record)
   const review = async () => {
     const job = await reviewApplication({ target, id: application.id })
     if (job !== undefined) go(`/updates/${job}`)
   }
+  // Only a person can tell that a failure is over: no check of packages sees an application.
+  const settle = useAct(async () => {
+    await keepUpgrade(record.job_id)
+    // The button disappears.
+    document.querySelector<HTMLElement>('h1')?.focus()
+    await job.reread()
+  })
+  const isOpen =
+    record.outcome === 'failed' && !record.decided && !UNBEGUN.has(code) && code !== 'protection_unavailable'
+  const steps = stepsOf(record) ?? (isOpen ? say.steps.other : undefined)
   if (steps === undefined) return null
   return (
     <section class="choice-card next-steps" aria-labelledby="next-steps">
       <h2 id="next-steps">{say.next}</h2>
       <p>{steps}</p>
+      <Problem error={settle.error.value} />
       <p class="buttons">
         <a class="button" href={`/updates?open=${target}`}>
           {say.seeAll(targetName(target))}
@@ -85,6 +104,7 @@ function NextSteps({ record, application }: { record: JobRecord; application: No
             {say.terminal}
           </a>
         )}
+        {isAdmin.value && isOpen && <Action act={settle}>{say.settled}</Action>}
       </p>
     </section>
   )

@@ -6,11 +6,11 @@ import { applicationNews, readApplications } from '../../wire/applications.ts'
 import { useLoad } from '../../wire/load.ts'
 import { isAdmin } from '../../wire/panel.ts'
 import { BlockableButton } from '../blockable-button.tsx'
-import { Versions } from '../package-parts.tsx'
 import { Problem } from '../problem.tsx'
 import { Status } from '../status.tsx'
 import { reviewApplication } from './open.ts'
 import './style.ts'
+import { ApplicationVersions } from './versions.tsx'
 import { applicationWords } from './words.ts'
 
 /** Rows that are shown at once, and the number of applications from which a filter helps. */
@@ -104,7 +104,7 @@ function Row({ one, standing, target, blocked }: RowProps) {
       </span>
       <span class="tag">{say.kinds[one.kind]}</span>
       <span class="versions">
-        <Versions of={{ from: one.version, to: one.available }} />
+        <ApplicationVersions from={one.version} to={one.available} />
       </span>
       <span class="standing" title={isHost && one.available !== null ? say.onHost : say.why[standing]}>
         <Status is={SHAPES[standing]}>{say.standings[standing]}</Status>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { Copy } from 'lucide'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Source } from '../../nouns/application.ts'
+import type { Agreement, Source } from '../../nouns/application.ts'
 import { bytes } from '../../nouns/format.ts'
 import { agreeTo, type ApplicationOf, applicationNews, readApplications } from '../../wire/applications.ts'
 import { startApplication, withdrawAgreement } from '../../wire/applications.ts'
@@ -15,17 +15,17 @@ import { copyText } from '../clipboard.ts'
 import { useCovering } from '../covering.ts'
 import { CloseButton, confirm, Dialog } from '../dialog.tsx'
 import { Icon } from '../icon.tsx'
-import { Versions } from '../package-parts.tsx'
 import { Problem } from '../problem.tsx'
 import { GuardLine } from '../protection/guard.tsx'
 import { Status } from '../status.tsx'
 import { Ago } from '../time.tsx'
 import { toast } from '../toast.tsx'
-import { type Agreement, Agreed, agreementOf } from './agreement.tsx'
+import { Agreed, agreementOf } from './agreement.tsx'
 import { Differences, Files, Images } from './files.tsx'
 import { openedApplication } from './open.ts'
 import { noticeOf, type Reading, useReading } from './reading.ts'
 import './style.ts'
+import { ApplicationVersions } from './versions.tsx'
 import { applicationWords } from './words.ts'
 
 /** Renders the open sheet of an application; used once in a page. */
@@ -101,7 +101,10 @@ function OneSheet({ of, answer }: OneSheetProps) {
       <header>
         <Progress reading={reading} isStack={isStack} />
         {one && (one.version !== null || one.available !== null) && (
-          <Versions of={{ from: one.version, to: one.available }} />
+          <p class="small">
+            {one.available === null && <span class="dim">{say.installed} </span>}
+            <ApplicationVersions from={one.version} to={one.available} />
+          </p>
         )}
       </header>
       <div class="sheet-body">

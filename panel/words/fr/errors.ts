@@ -42,6 +42,7 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   already_queued:
     'Une mise à jour de cette cible est déjà en cours ou en attente. Suivez-la, ou faites un plan pour la suivante.',
   answer_too_large: 'La réponse est trop longue pour cet hébergement. Ouvrez les sorties une par une.',
+  application_queued: 'Cette application est déjà en cours de mise à jour, ou en attente. Suivez celle-là.',
   bad_credentials: 'Nom d’utilisateur ou mot de passe incorrect. Vérifiez les deux et réessayez.',
   body_too_large: 'Le contenu envoyé est trop long. Raccourcissez-le et réessayez.',
   conffile_unknown:
@@ -153,9 +154,9 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   rollback_impossible: 'Ce retour en arrière n’est pas possible. Lisez pourquoi.',
   application_missing: 'La dernière vérification n’a pas trouvé cette application. Revérifiez la cible.',
   application_unsupported: 'Le panneau ne met pas à jour cette application. Ouvrez un terminal du conteneur.',
-  source_changed: 'Ce script n’est plus celui qui a été lu, et rien n’a été exécuté. Relisez-le, puis acceptez-le.',
-  not_agreed: 'Personne n’a encore accepté ce script. Lisez-le, puis acceptez-le.',
-  source_unavailable: 'Le script n’a pas pu être obtenu depuis le conteneur. Vérifiez son réseau, puis réessayez.',
+  source_changed: 'Ce n’est plus ce qui a été lu, et rien n’a été exécuté. Relisez, puis acceptez.',
+  not_agreed: 'Personne n’a accepté ce qui serait exécuté. Lisez-le, puis acceptez-le.',
+  source_unavailable: 'Le conteneur n’a pas pu obtenir ce qui serait exécuté. Lisez pourquoi, puis réessayez.',
   application_asks:
     'La mise à jour pose une question et a été arrêtée. Lancez «\u00a0update\u00a0» dans un terminal du conteneur.',
   application_refused:

@@ -147,6 +147,21 @@ test('a section that is not whole, or that a container forges, is no list withou
   expect(applications).toHaveLength(1)
 })
 
+test('more applications than are kept, or one that cannot be stored, are told, as one of them may have something newer', () => {
+  const many = Array.from({ length: 201 }, (_, at) => `snap|app${at}|1.0|1`)
+  const long = `flatpak|${'a'.repeat(201)}|1.0|1`
+  for (const people of [
+    [...many, 'snap_newer|app200|2.0|2', 'code|0'],
+    [long, long.replace('flatpak', 'flatpak_newer'), 'code|0'],
+  ]) {
+    const { findings } = reportedApplications(sections({ compose: ['code|0'], people }), 'container')
+    expect(findings.at(-1)).toMatchObject({
+      severity: 'warning',
+      message: expect.stringMatching(/^Application non vérifiée — (?:snap|flatpak) : la réponse n’est pas complète\.$/),
+    })
+  }
+})
+
 test('the English of these findings says the same', () => {
   const compose = ['problem|-|the Docker engine does not run', 'code|0']
   const { findings } = reportedApplications(

@@ -21,6 +21,8 @@ import { told } from '../notifications/told.ts'
 import { scriptPlace } from './script-place.ts'
 
 const ID = 'community_script:app'
+/** Another application of the same container, whose update runs the same texts. */
+const SECOND = 'community_script:second'
 const BEFORE = new Date(NOW.getTime() - 60_000).toISOString()
 const UNPROTECTED = { ...DEFAULT_PROTECTION, before: 'none' }
 
@@ -76,6 +78,7 @@ async function world({ app: text = APP, tools = TOOLS, elevation = 'root' as Ele
     },
   )
   const found = communityScript(`community_script|app|1.0|${place.base}/app.sh|whole`)
+  const second = communityScript(`community_script|second|-|${place.base}/app.sh|whole`)
   const changed = communityScript(`community_script|other|-|${place.base}/other.sh|changed`)
   for (const [target, vmid] of [
     ['host', null],
@@ -86,7 +89,7 @@ async function world({ app: text = APP, tools = TOOLS, elevation = 'root' as Ele
       ...{ manager: 'apt', os: null, download_bytes: null, disk_bytes: null, findings: [], services: [] },
       counts: { upgrade: 0, security: 0, install: 0, remove: 0, held: 0, phased: 0, kept_back: 0 },
       reboot: { required: null, reasons: [] },
-      applications: vmid === null ? [] : [found, changed],
+      applications: vmid === null ? [] : [found, changed, second],
     })
     await app.db.run(
       `INSERT INTO checks (target, vmid, name, status, checked_at, lists_at, summary, packages)
@@ -129,6 +132,7 @@ test('a script is listed, fetched with what it loads, agreed to, run and audited
       updatable: true,
     },
     { id: 'community_script:other', updatable: false },
+    { id: SECOND, updatable: true },
   ])
   const source = await fetch()
   expect(source).toMatchObject({ address: `${place.base}/app.sh`, refused: [], agreed: false })
@@ -163,7 +167,9 @@ test('a script is listed, fetched with what it loads, agreed to, run and audited
     },
     { action: 'application_start', username: 'alice', target: 'lxc:101', details: { ...details, job_id } },
   ])
-  expect(await told(app.db)).toMatchObject([{ event: 'upgrade_done', target: 'lxc:101', details: { by: 'alice' } }])
+  expect(await told(app.db)).toMatchObject([
+    { event: 'upgrade_done', target: 'lxc:101', details: { by: 'alice', application: 'app' } },
+  ])
   const checked = await app.request('GET', '/api/updates/checks/lxc:101', { as: 'user' })
   expect(await answered(checked, 200)).toMatchObject({ changed_at: expect.any(String) })
 })
@@ -242,11 +248,12 @@ test.each([
 ])(
   'an update %s whose agreement is withdrawn while it waits runs nothing, and one at work goes on',
   async (_, protection) => {
-    const { place, app, fetch, agree, drop, run, ending } = await world({
+    const { place, app, ask, fetch, agree, drop, run, ending } = await world({
       app: 'echo ran >>"$HOME/../opt/ran"\n',
     })
     const { digest } = await fetch()
     await answered(await agree(digest), 200)
+    await answered(await ask('POST', '/source', { target: 'lxc:101', id: SECOND }), 200)
     let release = () => {}
     const released = new Promise<void>((resolve) => {
       release = resolve
@@ -260,7 +267,7 @@ test.each([
     }
     const first = await run(digest)
     await expect.poll(() => isFollowed).toBe(true)
-    const waiting = await run(digest, { protection })
+    const waiting = await run(digest, { id: SECOND, protection })
 
     await answered(await drop(digest), 200)
     release()
@@ -274,6 +281,32 @@ test.each([
     expect(words.filter((word) => word.startsWith('perl'))).toEqual([])
   },
 )
+
+test('an application has one update at a time, and another one of the container may wait', async () => {
+  const { app, ask, fetch, agree, run, ending } = await world()
+  const { digest } = await fetch()
+  await answered(await agree(digest), 200)
+  await answered(await ask('POST', '/source', { target: 'lxc:101', id: SECOND }), 200)
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const { stream } = app.services.host
+  app.services.host.stream = async (...of) => {
+    await released
+    return stream(...of)
+  }
+
+  const first = Started.parse(await answered((await run(digest)).clone(), 202))
+  expect(await refused(await run(digest), 409, 'application_queued')).toMatchObject({ job_id: first.job_id })
+  const other = await run(digest, { id: SECOND })
+  release()
+
+  await ending(other)
+  expect(await rows(app.db, 'SELECT id FROM jobs')).toHaveLength(2)
+  expect(await rows(app.db, `SELECT id FROM audit WHERE action = 'application_start'`)).toHaveLength(2)
+  await ending(await run(digest))
+})
 
 test.each([
   ['exit 3\n', { status: 'success', exit_code: 3, outcome: 'failed', error_code: null }],
@@ -354,6 +387,17 @@ test('twenty files and a mebibyte are fetched, and the rest is told', async () =
   expect(bytes).toBeLessThanOrEqual(1024 * 1024)
   expect(files.length + told.length).toBe(31)
   expect((await fetch()).files.map(({ digest }) => digest)).toEqual(files.map(({ digest }) => digest))
+})
+
+test('of more code that is refused than a run can be told, nothing is shown, so that nothing of it is forgotten', async () => {
+  const lines = Array.from({ length: 101 }, (_, at) => `source <(curl -fsSL "@/$NAME/${at}")`)
+  const { place, ask, fetch } = await world({ app: lines.slice(1).join('\n') })
+  expect((await fetch()).refused).toHaveLength(100)
+
+  place.serve('/app.sh', lines.join('\n'))
+
+  const answer = await ask('POST', '/source', { target: 'lxc:101', id: ID })
+  expect((await refused(answer, 502, 'source_unavailable')).error).toContain('more than 100')
 })
 
 test('a script that is away, binary or no longer there is an error, and nothing is stored', async () => {

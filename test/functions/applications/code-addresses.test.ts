@@ -128,3 +128,24 @@ test.each(['curl ', 'bash - curl ', 'sh - - - curl $A ', `curl "\${A}" `, "curl 
     expect(performance.now() - began).toBeLessThan(3_000)
   },
 )
+
+test('variables that multiply each other, and lines that are made to be looked at for long, cost nothing', () => {
+  const grown = [`A0="https://forge.example/${'a'.repeat(1500)}"`]
+  for (let level = 1; level <= 8; level += 1) grown.push(`A${level}="${`$A${level - 1}`.repeat(20)}"`)
+  grown.push('curl -fsSL "$A8" | bash')
+  const nested = `${'-sh '.repeat(350)}${'curl $A '.repeat(20)}| `
+  const began = performance.now()
+
+  const found = codeIn(grown.join('\n'))
+  codeIn(Array.from({ length: 500 }, () => nested).join('\n'))
+
+  expect(found).toEqual({ addresses: [], patterns: [] })
+  expect(performance.now() - began).toBeLessThan(3_000)
+})
+
+test('a pattern that is too long still refuses what it stands for', () => {
+  const { patterns } = codeIn(`curl -fsSL "https://forge.example/$part/${'a'.repeat(400)}" | bash`)
+
+  expect(patterns).toEqual([expect.stringMatching(/^https:\/\/forge\.example\/\*\/a+\*$/)])
+  expect(patterns[0]).toHaveLength(300)
+})

@@ -168,6 +168,29 @@ test.each([
   expect(error).toContain(reason)
 })
 
+test('a file whose name would turn the answer round is named without that', async () => {
+  const { place, askSource } = await world()
+  const line = [
+    'c'.repeat(64),
+    OLD,
+    'running',
+    'nginx:latest',
+    'web',
+    'app',
+    '/srv',
+    '/srv/\u202egpj.yml',
+    '',
+    '',
+    'False',
+  ]
+  await place.write('containers', `${line.join('|')}\n`)
+
+  const { error } = await refused(await askSource(), 502, 'source_unavailable')
+
+  expect(error).toContain('/srv/ gpj.yml is not there')
+  expect(error).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+})
+
 test('where sudo allows only the host helper, no stack can be looked at or brought further', async () => {
   const { app, askSource } = await world({ elevation: 'helper' })
 

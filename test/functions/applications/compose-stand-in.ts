@@ -63,7 +63,7 @@ case "$1 $2" in
     case $4 in
       '{{.Id}}') echo "$id" ;;
       '{{json .RepoDigests}}') of_image "$id" | cut -d '|' -f 2 ;;
-      *) of_image "$id" | cut -d '|' -f 2,3 ;;
+      *) of_image "$id" | cut -d '|' -f 2- ;;
     esac
     exit
     ;;
@@ -80,6 +80,7 @@ case $1 in
     ;;
   tag)
     [ -n "$(id_of "$2")" ] || exit 1
+    ! grep -q -s -x -F "$3" tag-fails || exit 1
     id=$(id_of "$2")
     grep -v "^$3|" tags >tags.new
     echo "$3|$id" >>tags.new
@@ -164,8 +165,8 @@ export interface Engine {
   pullable?: Record<string, string>
   /** The output of `config` for each stack. */
   configs: Record<string, string>
-  /** Images with a label of Compose of their own. */
-  forged?: string[]
+  /** Images with a label of Compose of their own: that of its files, or that of the variables. */
+  forged?: Record<string, 'config_files' | 'environment_file'>
 }
 
 /** The configuration of services with these images. */
@@ -215,10 +216,12 @@ export async function stacks(
   )
   await lines(
     'images',
-    Object.entries(engine.images).map(
-      ([id, digests]) =>
-        `${id}|${JSON.stringify(digests)}|${engine.forged?.includes(id) ? '"/data/evil.yml"' : 'null'}`,
-    ),
+    Object.entries(engine.images).map(([id, digests]) => {
+      const labels = ['config_files', 'environment_file'].map((name) =>
+        engine.forged?.[id] === name ? '"/data/evil"' : 'null',
+      )
+      return [id, JSON.stringify(digests), ...labels].join('|')
+    }),
   )
   await lines(
     'tags',

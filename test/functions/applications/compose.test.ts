@@ -254,11 +254,15 @@ x-services:
     expect(only(lines)).toMatchObject({ updatable: false, available: null })
   })
 
-  test('leaves out a container whose image brings labels of Compose', async () => {
+  test.each<[label: 'config_files' | 'environment_file', container: object]>([
+    ['config_files', { files: '/data/evil.yml' }],
+    // Compose sets this label only where it was given such a file.
+    ['environment_file', { variables: '/data/evil' }],
+  ])('leaves out a container whose image brings the label %s of Compose', async (name, own) => {
     const host = await stacks({
       ...WEB,
-      containers: [{ service: 'app', image: OLD, files: '/data/evil.yml' }],
-      forged: [OLD],
+      containers: [{ service: 'app', image: OLD, ...own }],
+      forged: { [OLD]: name },
     })
 
     const lines = await host.look()
@@ -464,6 +468,23 @@ describe('a run', () => {
     expect(code).toBe(0)
     expect(await host.file('containers')).toContain(DB)
     expect(await host.file('containers')).not.toContain(sha('9'))
+  })
+
+  test('that could give only the first of two images its name does not say that nothing was changed', async () => {
+    const host = await stacks({
+      ...WEB,
+      images: { ...WEB.images, [sha('9')]: [] },
+      tags: { ...WEB.tags, 'postgres:16': sha('9') },
+    })
+    await host.write('tag-fails', 'postgres:16\n')
+
+    const { code, lines } = await host.update('web', digestOf(await host.look()))
+
+    expect(code).toBe(1)
+    expect(lines.at(-1)).toContain('postgres:16 does not name the listed image; no container was changed')
+    expect(await host.file('tags')).toContain('nginx:latest|')
+    expect(await host.file('tags')).not.toContain(`nginx:latest|${OLD}`)
+    expect(await host.file('calls')).not.toMatch(/ up /)
   })
 
   test('changes no name where two services need one in two versions', async () => {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -131,6 +131,15 @@ test.each([
   ['curl -fsSL -o "$HOME/x" @/hidden; bash "$HOME/x"', '@/hidden'],
   ['wget -q -O "$HOME/x" @/hidden; bash "$HOME/x"', '@/hidden'],
   ['cd "$HOME"; wget -q @/hidden; bash hidden', '@/hidden'],
+  ['wget -q -P "$HOME/../opt" @/hidden; bash "$HOME/../opt/hidden"', '@/hidden'],
+  ['wget -q --directory-prefix="$HOME/../opt" @/hidden; bash "$HOME/../opt/hidden"', '@/hidden'],
+  ['cd "$HOME"; wget -q @/data.json @/hidden; bash hidden', '@/data.json'],
+  ['curl -fsSL --output-dir "$HOME/../opt" -o x @/hidden; bash "$HOME/../opt/x"', '@/hidden'],
+  ['cd "$HOME"; curl -fsSL @/hidden -o x @/data.json -o y; bash x', '@/hidden'],
+  ['cd "$HOME"; curl -fsSL -O @/data.json -O @/hidden; bash hidden', '@/data.json'],
+  ['cd "$HOME"; wget -q "@/hidden?x=1"; bash "hidden?x=1"', '@/hidden?x=1'],
+  ['curl -fsSL --output-dir "$HOME" @/hidden | bash', '@/hidden'],
+  ['curl -fsSL -o "$HOME/x" @/data.json @/hidden | bash', '@/data.json'],
   ['curl -fsSL -o "$HOME/x.sh" @/data.json; . "$HOME/x.sh"', '@/data.json'],
   ['wget -qO "$HOME/x.sh" @/data.json', '@/data.json'],
   ['curl -fsSL --url @/other.func', '@/other.func'],
@@ -146,6 +155,7 @@ test.each([
       '/other.func': 'echo taken',
       '/other.sh': 'echo taken',
       '/hidden': '#!/usr/bin/env bash\necho taken\n',
+      '/hidden?x=1': '#!/bin/sh\necho taken\n',
       '/pattern/x/code': 'echo taken',
       '/data.json': '{}',
     },
@@ -285,4 +295,28 @@ test('an answer that is cut off, that has more or less, or that does not keep it
     [`file 0\nend\n`, 1],
   ] as const)
     expect(await readFetched(output, count)).toBeUndefined()
+})
+
+test.each([
+  ['another bash', `bash -c "$(curl -fsSL @/tools.func)"\ntrue\n`],
+  ['a part of a pipe', `{ source <(curl -fsSL @/other.func); sleep 1; $REST; } | cat\n`],
+  ['a subshell', `( source <(curl -fsSL @/other.func); sleep 1; $REST )\n`],
+  [
+    'a script in a file',
+    `printf '#!/bin/sh\\ncurl -fsSL @/other.func | sh\\nsleep 1\\n%s\\n' '$REST' >"$HOME/x"; chmod 700 "$HOME/x"; "$HOME/x"\ntrue\n`,
+  ],
+  ['the background', `( source <(curl -fsSL @/other.func); sleep 1; $REST ) &\nwait\n`],
+])('code that is refused in %s ends that, too, and nothing gets it from the network afterwards', async (_of, app) => {
+  const rest = 'touch "$HOME/../opt/on"; curl -fsSL @/other.func | bash'
+  const { run, root, left, asked } = await agreed(app.replace('$REST', rest), {
+    tools: `source <(curl -fsSL @/other.func)\nsleep 1\n${rest}\n`,
+    more: { '/other.func': 'touch "$HOME/../opt/on"' },
+  })
+  const { status } = run()
+  spawnSync('sleep', ['2'])
+
+  expect(status).toBe(REFUSES_CODE)
+  expect(existsSync(join(root, 'opt/on'))).toBe(false)
+  expect(asked()).not.toContain('/other.func')
+  expect(left()).toEqual([])
 })

@@ -105,3 +105,87 @@ test('an upgrade without protection compares nothing', async () => {
     last_upgrade: { outcome: 'done', regressions: 0, on_failure: null, decided: null },
   })
 })
+
+const APPLICATION = '1772366600-4pp11c4t'
+const OF_APP = JSON.stringify({ target: TARGET, application: 'compose:shop', name: 'shop' })
+
+/** Records an ended update of an application of the container, before the check of minute 20. */
+async function updated(
+  { db }: Awaited<ReturnType<typeof upgraded>>,
+  {
+    id = APPLICATION,
+    minute,
+    outcome,
+    run,
+    args = OF_APP,
+    error_code = null,
+  }: {
+    id?: string
+    minute: number
+    outcome: string
+    run?: object
+    args?: string
+    error_code?: string | null
+  },
+) {
+  const job = await recordJob(db, id, { kind: 'application', target: TARGET, args, started_at: at(minute - 1) })
+  await markLaunched(db, job)
+  const protectedRun = run === undefined ? null : JSON.stringify(run)
+  const more = [noteOutcome({ id, epoch: 1 }, { phase: 'done', outcome, protectedRun })]
+  await endJob(db, job, { ...DONE, ...(error_code && { status: 'error', error_code }) }, { now: at(minute), more })
+}
+const HARMED = { protection: DEFAULT_PROTECTION, regressions: [REGRESSION] }
+
+test('an application that an update broke needs somebody, whatever is upgraded or checked after it', async () => {
+  const place = await upgraded({ outcome: 'upgraded' })
+  await updated(place, { minute: 12, outcome: 'regressed', run: HARMED })
+  await place.ended('1772366700-p4ck4g3s', 'upgrade', 14)
+  await updated(place, {
+    ...{ id: '1772366800-0th3r4pp', minute: 16, outcome: 'upgraded' },
+    args: OF_APP.replace('compose:shop', 'compose:other'),
+  })
+  await updated(place, { id: '1772366810-n0th1ng0', minute: 17, outcome: 'failed', error_code: 'source_changed' })
+  await updated(place, {
+    id: '1772366820-n0th1ng1',
+    minute: 18,
+    outcome: 'failed',
+    error_code: 'protection_unavailable',
+  })
+
+  const last = { job_id: APPLICATION, application: 'shop', outcome: 'regressed', regressions: 1 }
+  expect(await place.read()).toMatchObject({ state: 'attention', last_upgrade: last })
+
+  await place.db.batch([decide(APPLICATION, { by: 'alice', at: at(30) })])
+  expect(await place.read()).toMatchObject({
+    state: 'up_to_date',
+    last_upgrade: { job_id: '1772366700-p4ck4g3s', application: null, outcome: 'done' },
+  })
+})
+
+test('an application whose update failed needs somebody until one of its updates goes well, or somebody has decided', async () => {
+  const place = await upgraded({ outcome: 'upgraded' })
+  await updated(place, { minute: 12, outcome: 'failed', run: { protection: null } })
+  const failed = { job_id: APPLICATION, application: 'shop', outcome: 'failed' }
+  expect(await place.read()).toMatchObject({ state: 'attention', last_upgrade: failed })
+
+  await updated(place, { id: '1772366800-4g41n000', minute: 15, outcome: 'upgraded' })
+  const over = { state: 'up_to_date', last_upgrade: { job_id: UPGRADE, outcome: 'done' } }
+  expect(await place.read()).toMatchObject(over)
+
+  await updated(place, { id: '1772366900-w0rs3000', minute: 16, outcome: 'failed', run: { protection: null } })
+  expect(await place.read()).toMatchObject({ state: 'attention' })
+  await place.db.batch([decide('1772366900-w0rs3000', { by: 'alice', at: at(30) })])
+  expect(await place.read()).toMatchObject(over)
+})
+
+test('of a broken upgrade and an application whose update failed, the broken one comes first', async () => {
+  const place = await upgraded()
+  await updated(place, { minute: 12, outcome: 'failed' })
+
+  expect(await place.read()).toMatchObject({ state: 'attention', last_upgrade: { job_id: UPGRADE, application: null } })
+  await place.db.batch([decide(UPGRADE, { by: 'alice', at: at(30) })])
+  expect(await place.read()).toMatchObject({
+    state: 'attention',
+    last_upgrade: { job_id: APPLICATION, outcome: 'failed' },
+  })
+})

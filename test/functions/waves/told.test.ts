@@ -28,7 +28,15 @@ test('a regression in the first wave is told on every kind of channel within ten
 
   // The end of the job stores its event in the same transaction.
   const at = services.clock().toISOString()
-  const upgraded = { job: 'j1', name: 'web', by: 'alice', outcome: 'regressed', code: 0, reason: null }
+  const upgraded = {
+    job: 'j1',
+    name: 'web',
+    application: null,
+    by: 'alice',
+    outcome: 'regressed',
+    code: 0,
+    reason: null,
+  }
   const regressions = ['Le service nginx ne fonctionne plus.']
   const schedule = { run: id, name: 'Nuit', timezone: 'UTC' }
   const details = { ...upgraded, schedule, worse: 1, regressions, packages: null, security: null }

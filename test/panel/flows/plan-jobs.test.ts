@@ -86,7 +86,7 @@ test('a failure stays in the row after an upgrade that changed nothing, and both
   const jobs = [CHANGED_JOB, failed]
   await page.route(/\/api\/updates\/jobs(\?|$)/, (route) => route.fulfill({ json: { jobs, version: 'x' } }))
   const { job_id, finished_at } = CHANGED_JOB
-  const unharmed = { regressions: 0, on_failure: null, decided: null }
+  const unharmed = { application: null, regressions: 0, on_failure: null, decided: null }
   const last_upgrade = { job_id, outcome: 'plan_changed' as const, exit_code: null, finished_at, ...unharmed }
   checks.state.checks = checks.state.checks.map((check) => ({ ...check, last_upgrade }))
   await page.reload()

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import {
+  agreementFor,
   type Application,
   applicationsIn,
   changesSince,
   deedOf,
+  imageChanges,
   imagesIn,
   type Source,
   standingOf,
@@ -48,6 +50,7 @@ test.each([
 
 test.each([
   ['of its kind', finding('application_update', { message: about('snap') }), 'unknown'],
+  ['of the script', finding('application_update', { message: about('community_script') }), 'current'],
   ['of another kind', finding('application_update', { message: about('flatpak') }), 'current'],
   ['that names it', finding('application_update', { packages: ['lxd'], message: about('lxd') }), 'unknown'],
   [
@@ -122,4 +125,37 @@ test('the versions of a run are read from its line alone', () => {
   expect(versionsIn('ops-panel: version 1.0 -> 1.1')).toEqual({ from: '1.0', to: '1.1' })
   expect(versionsIn('ops-panel: version - -> -')).toEqual({ from: null, to: null })
   expect(versionsIn(' ops-panel: version 1.0 -> 1.1')).toBeUndefined()
+})
+
+const [ONE, TWO, NEW] = ['a', 'b', 'c'].map((digit) => digit.repeat(12))
+
+test.each([
+  ['one image of two', `caddy:2 ${ONE}, redis:7 ${TWO}`, `redis:7 ${NEW}`, [{ from: `redis:7 ${TWO}`, to: NEW }]],
+  [
+    'all images',
+    `caddy:2 ${ONE}, redis:7 ${TWO}`,
+    `caddy:2 ${TWO}, redis:7 ${NEW}`,
+    [
+      { from: `caddy:2 ${ONE}`, to: TWO },
+      { from: `redis:7 ${TWO}`, to: NEW },
+    ],
+  ],
+  ['an image that has two digests', `caddy:2 ${ONE}, caddy:2 ${TWO}`, `caddy:2 ${NEW}`, undefined],
+  ['an image that was not there', `caddy:2 ${ONE}`, `redis:7 ${NEW}`, undefined],
+  ['a text that was cut', `caddy:2 ${ONE}, redi…`, `caddy:2 ${NEW}`, undefined],
+  ['versions', '2.18.4', '2.19.0', undefined],
+  ['nothing newer', `caddy:2 ${ONE}`, null, undefined],
+])('the versions of a stack with %s', (_, before, after, expected) => {
+  expect(imageChanges(before, after)).toEqual(expected)
+})
+
+test('an agreement is told as one to this only while the service says so, and never after somebody has withdrawn it', () => {
+  const agreement = { digest: 'a'.repeat(64), by: 'demo', at: '2026-03-01T12:00:00.000Z' }
+  const other = 'b'.repeat(64)
+
+  expect(agreementFor(agreement, undefined)).toEqual({ told: agreement })
+  expect(agreementFor(agreement, { digest: agreement.digest, agreed: true })).toEqual({ told: agreement })
+  expect(agreementFor(agreement, { digest: agreement.digest, agreed: false })).toEqual({})
+  expect(agreementFor(agreement, { digest: other, agreed: false })).toEqual({ former: agreement })
+  expect(agreementFor(undefined, { digest: other, agreed: true })).toEqual({})
 })

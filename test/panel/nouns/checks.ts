@@ -13,7 +13,7 @@ interface Of
 type Ended = Pick<LastUpgrade, 'job_id' | 'outcome' | 'exit_code' | 'finished_at'> & Partial<LastUpgrade>
 
 /** An upgrade without a regression. */
-export const UNHARMED = { regressions: 0, on_failure: null, decided: null } as const
+export const UNHARMED = { application: null, regressions: 0, on_failure: null, decided: null } as const
 
 export const AT = '2026-03-01T12:00:00.000Z'
 

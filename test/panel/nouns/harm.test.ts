@@ -123,3 +123,28 @@ test('the update of an application harms its target, too, and a package upgrade 
       of([job(40, { kind: 'application', status: 'error', outcome: 'failed', error_code }), harmful]).harm,
     ).toMatchObject({ job_id: 'job-30' })
 })
+
+/** The result of a target that names the update of an application. */
+const stored = (outcome: 'regressed' | 'failed') => ({
+  state: 'attention' as const,
+  waits: 0,
+  last_upgrade: {
+    ...{ job_id: 'job-10', application: 'shop', outcome, exit_code: outcome === 'failed' ? 1 : 0, finished_at: at(10) },
+    ...{ regressions: 1, on_failure: 'ask' as const, decided: null },
+  },
+})
+
+test('an application that is broken stays so after newer jobs of packages and of other applications', () => {
+  for (const jobs of [[], [job(40)], [job(40, { kind: 'application' })], [job(40), job(30, { kind: 'application' })]])
+    expect(of(jobs, stored('regressed')).harm).toMatchObject({ job_id: 'job-10', ending: 'broken' })
+  const kept = { by: 'demo', at: at(31), choice: 'keep' as const, job_id: null }
+  const decided = job(10, { kind: 'application', outcome: 'regressed', decided: kept })
+  expect(of([job(40), decided], stored('regressed')).harm).toBeUndefined()
+})
+
+test('an application whose update failed is told with its job, also after a newer upgrade, and is not retried as packages', () => {
+  const found = of([job(40)], stored('failed'))
+  expect([shownOf(found).word, needsOf(found), actionOf(found, ADMIN)]).toEqual(['failed', 'broken', 'show'])
+  const newer = { job_id: 'job-40', target: 'lxc:101', started_at: at(39), outcome: 'done' as const }
+  expect(newsOf([newer], [found])).toEqual([{ target: 'lxc:101', job: 'job-10', at: at(10), outcome: 'failed' }])
+})

@@ -24,6 +24,7 @@ function record(rest: Partial<Told> = {}): Told {
     snapshot: { name: 'panel-1', made_at: at(3), kind: 'snapshot', present: true },
     unprotected: null,
     error_code: null,
+    exit_code: 0,
     ...rest,
   }
 }
@@ -51,6 +52,21 @@ test.each([
     'a kept regression',
     record({ outcome: 'regressed', decided: { by: 'a', at: at(0), choice: 'keep', job_id: null } }),
     ['done', 'done', 'fail', 'done'],
+  ],
+  [
+    'an upgrade that failed, and broke nothing',
+    record({ outcome: 'failed', status: 'error', exit_code: 77 }),
+    ['done', 'fail', 'done', 'off'],
+  ],
+  [
+    'an upgrade that failed and broke something',
+    record({ outcome: 'regressed', exit_code: 100 }),
+    ['done', 'fail', 'fail', 'ask'],
+  ],
+  [
+    'a comparison that cannot be had',
+    record({ outcome: 'failed', status: 'error', error_code: 'ssh_failed', exit_code: null }),
+    ['done', 'done', 'fail', 'off'],
   ],
   [
     'an upgrade without the snapshot that it might have had',

@@ -4,6 +4,10 @@ import type { Pair } from '../../../nouns/from-service.ts'
 export const applicationSentences: readonly Pair[] = [
   ['Script accepté.', 'Script agreed to.'],
   ['Accord retiré.', 'Agreement withdrawn.'],
+  [
+    'Ce que cette mise à jour exécute n’a pas pu être obtenu ({}) : {}',
+    'What this update runs could not be fetched ({}): {}',
+  ],
   ['Mise à jour de {} lancée.', 'Update of {} started.'],
   [
     'La mise à jour de l’application a été interrompue : vérifiez l’application.',
