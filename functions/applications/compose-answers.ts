@@ -115,7 +115,13 @@ export const JOIN = `
         for (i = 1; i <= n; i++) if (image[i] != target) from = image[i]
         if (target == "-" && config[project] != "-") { config[project] = "-"; tell(project, "the image " ref " is not there any more") }
       }
+      # An image may have digests in other repositories too, as those of a mirror.
+      repository = ref
+      sub(/@.*/, "", repository)
+      sub(/:[^:\\/]*$/, "", repository)
       was = digests[from]
+      own = index(was, "\\"" repository "@")
+      if (own) was = substr(was, own)
       if (!sub(/^[^@]*@/, "", was)) was = "-"
       sub(/".*/, "", was)
       if (!isSha(was)) was = "-"

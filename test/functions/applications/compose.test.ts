@@ -72,6 +72,20 @@ describe('a look', () => {
     expect(only(await host.look())).toMatchObject({ available: 'nginx:latest bbbbbbbbbbbb', updatable: true })
   })
 
+  test('tells the digest that an image has in the repository of its name, where it has others too', async () => {
+    const host = await stacks({
+      ...WEB,
+      images: {
+        ...WEB.images,
+        [OLD]: [`mirror.example:5000/nginx@${sha('9')}`, `a/nginx@${sha('8')}`, `nginx@${OLD_DIGEST}`],
+      },
+    })
+
+    const lines = await host.look()
+
+    expect(only(lines)?.version).toBe('nginx:latest aaaaaaaaaaaa, postgres:16 dddddddddddd')
+  })
+
   test('takes the name of an image from the files, also where the container was started with another one', async () => {
     const host = await stacks({
       ...WEB,

@@ -8,9 +8,18 @@ export async function armClipping(page: Page): Promise<void> {
   await page.evaluate(`globalThis.clippingFaults = ${faults.toString()}`)
 }
 
+/** Settles after the observers of sizes of this frame, and what they draw. */
+const OBSERVED = `new Promise((settle) => {
+  const told = new ResizeObserver(() => {
+    told.disconnect()
+    setTimeout(settle)
+  })
+  told.observe(document.documentElement)
+})`
+
 /**
  * Describes all elements of the page that cannot be read or pressed at a width. Equal faults are merged into one
- * sentence with their widths. `inFrames` waits one more frame for a script that positions elements by the width.
+ * sentence with their widths. `inFrames` waits until the page's own observers of sizes were told, and have drawn.
  */
 export async function clippingAt(page: Page, widths: readonly number[], { inFrames = false } = {}): Promise<string[]> {
   const found = new Map<string, number[]>()
@@ -19,7 +28,7 @@ export async function clippingAt(page: Page, widths: readonly number[], { inFram
   for (const width of widths) {
     const size = { width, height: 900, deviceScaleFactor: 1, mobile: false }
     await window.send('Emulation.setDeviceMetricsOverride', size)
-    if (inFrames) await page.evaluate('new Promise(requestAnimationFrame)')
+    if (inFrames) await page.evaluate(OBSERVED)
     const here: unknown = await page.evaluate(`innerWidth === ${width} ? clippingFaults() : innerWidth`)
     if (typeof here === 'number') throw new Error(`the window is ${here} px wide and not ${width}`)
     if (!Array.isArray(here)) throw new Error('the page was loaded anew')

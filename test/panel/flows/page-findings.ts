@@ -40,9 +40,12 @@ export async function findingsOf(page: Page): Promise<string[]> {
 /** The height of a window in which most pages are whole, in px. */
 const TALL = 4_000
 
-/** Adds the faults of the shown state: at all widths those of its layout, and at two those that axe finds in both themes. */
-export async function look(page: Page, state: string, found: string[]): Promise<void> {
-  for (const fault of await clippingAt(page, WIDTHS)) found.push(`${state}, ${fault}`)
+/**
+ * Adds the faults of the shown state: at all widths those of its layout, and at two those that axe finds in both themes.
+ * `inFrames`: see `clippingAt`.
+ */
+export async function look(page: Page, state: string, found: string[], { inFrames = false } = {}): Promise<void> {
+  for (const fault of await clippingAt(page, WIDTHS, { inFrames })) found.push(`${state}, ${fault}`)
   for (const theme of ['dark', 'light'])
     for (const width of [320, 1280]) {
       await page.evaluate((name) => document.documentElement.setAttribute('data-theme', name), theme)

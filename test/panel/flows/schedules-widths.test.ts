@@ -205,10 +205,10 @@ test.each(['fr-FR', 'en-GB'])('%s: notifications have no fault at any width', { 
   await page.locator('.channels > li').nth(2).locator('.deeds > .button').first().click()
   await page.locator('.result').waitFor(WAIT)
   await page.locator('.notices .disclose').first().click()
-  await look(page, 'each channel', found)
+  await look(page, 'each channel', found, { inFrames: true })
   state.channels = Array.from({ length: 9 }, (_, n) => ({ ...(everyChannel()[2] ?? fail()), id: `n${n}` }))
   await page.locator('.recipients .as-list td').nth(8).waitFor(WAIT)
-  await look(page, 'many channels', found)
+  await look(page, 'many channels', found, { inFrames: true })
 
   await page.locator('.head .primary').click()
   await look(page, 'the kinds', found)
