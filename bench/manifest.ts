@@ -23,10 +23,10 @@ const withoutQuery = defineFunction({
     sidebar_position: z.string(),
   }),
 
-  handler: (_, { user: { id, username, isAdmin } }) => ({
+  handler: (_, { user: { id, username, role } }) => ({
     id,
     username,
-    is_admin: isAdmin,
+    is_admin: role === 'admin',
     lang: 'fr',
     theme: 'dark',
     sidebar_position: 'left',

@@ -12,6 +12,7 @@ import { createSecrets } from '../platform/secrets.ts'
 import { createSessions } from '../sessions/sessions.ts'
 import { type Child, startChild } from './child.ts'
 import { ROOT, SSH_PORT } from './host.ts'
+import { bearerOf } from '../test/bearer.ts'
 
 /** A running service with users who are signed in already. */
 export interface Panel {
@@ -89,7 +90,7 @@ async function signIn(
     const tokens: string[] = []
     for (let n = 1; n <= users; n++) {
       const { id, username } = await saveUser(db, `user-${n}`, admin, clock().toISOString())
-      tokens.push(await sessions.accessToken({ id, username, isAdmin: admin, sid: '1' }))
+      tokens.push(await sessions.accessToken(bearerOf({ id, username, isAdmin: admin }, clock())))
     }
     return tokens
   } finally {

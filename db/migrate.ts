@@ -32,6 +32,7 @@ import { sql as notifications } from './migrations/0023-notifications.ts'
 import { sql as scheduleRevisions } from './migrations/0024-schedule-revisions.ts'
 import { sql as applications } from './migrations/from-0025/0025-applications.ts'
 import { sql as jobFolders } from './migrations/from-0025/0026-job-folders.ts'
+import { sql as access } from './migrations/from-0025/0027-access.ts'
 
 /** The migrations in order. A released migration never changes. Its version is its position here, from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -61,6 +62,7 @@ export const MIGRATIONS: readonly string[] = [
   scheduleRevisions,
   applications,
   jobFolders,
+  access,
 ]
 
 const Version = z.object({ version: z.number() })

@@ -10,11 +10,16 @@ export interface NewSession {
   expires_at: string
   user_agent: string
   ip: string
+  proven_by: ProvenBy
 }
 
+/** How a session's user last proved who it is. `host`: by the host's own second factor. */
+export const ProvenBy = z.enum(['password', 'host', 'totp', 'passkey', 'recovery', 'oidc'])
+export type ProvenBy = z.infer<typeof ProvenBy>
+
 /**
- * Stores a session and the user's last login, and executes `more`, in one transaction. The session counts as used now.
- * Returns its id.
+ * Stores a session and the user's last login, and executes `more`, in one transaction. The session counts as used and its
+ * user as proven now. Returns its id.
  */
 export async function addSession(
   db: Database,
@@ -22,12 +27,12 @@ export async function addSession(
   now: string,
   more: readonly Statement[] = [],
 ): Promise<number> {
-  const { user_id, token_hash, expires_at, user_agent, ip } = session
+  const { user_id, token_hash, expires_at, user_agent, ip, proven_by } = session
   await db.batch([
     {
-      sql: `INSERT INTO sessions (user_id, token_hash, expires_at, user_agent, ip, created_at, last_used_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?)`,
-      args: [user_id, token_hash, expires_at, user_agent, ip, now, now],
+      sql: `INSERT INTO sessions (user_id, token_hash, expires_at, user_agent, ip, created_at, last_used_at, proven_at, proven_by)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      args: [user_id, token_hash, expires_at, user_agent, ip, now, now, now, proven_by],
     },
     { sql: 'UPDATE users SET last_login_at = ? WHERE id = ?', args: [now, user_id] },
     ...more,
@@ -56,17 +61,27 @@ export function listSessions(db: Database, userId: number, now: string): Promise
   return db.query(Session, sql, [userId, now])
 }
 
-/** The id of the user's unexpired session with that token. */
+const Proven = Id.extend({ proven_at: z.string() })
+
+/** The id of the user's unexpired session with that token, and when its user was last proven. */
 export async function findSession(
   db: Database,
   userId: number,
   tokenHash: string,
   now: string,
-): Promise<number | undefined> {
-  const sql = `SELECT id FROM sessions
+): Promise<z.infer<typeof Proven> | undefined> {
+  const sql = `SELECT id, proven_at FROM sessions
                WHERE user_id = ? AND token_hash = ? AND julianday(expires_at) > julianday(?)`
-  const [session] = await db.query(Id, sql, [userId, tokenHash, now])
-  return session?.id
+  const [session] = await db.query(Proven, sql, [userId, tokenHash, now])
+  return session
+}
+
+/** Makes the statement that stores a new proof of an open session. */
+export function provenSession(id: number, userId: number, by: ProvenBy, now: string): Statement {
+  return {
+    sql: 'UPDATE sessions SET proven_at = ?, proven_by = ? WHERE id = ? AND user_id = ?',
+    args: [now, by, id, userId],
+  }
 }
 
 export async function touchSession(db: Database, id: number, now: string): Promise<void> {

@@ -21,11 +21,20 @@ const PROFILE = `SELECT id, username, is_admin, lang, theme, sidebar_position, l
 const Preferences = Profile.omit({ id: true, username: true, is_admin: true })
 export type Preferences = z.infer<typeof Preferences>
 
+/** All targets, or a list of their ids, as JSON. */
+export const StoredTargets = z
+  .string()
+  .transform((text) => z.union([z.literal('all'), z.array(z.string())]).parse(JSON.parse(text)))
+
 /** The facts about a user's account on the host, as far as they are known. */
 export const HostAccount = z.object({
   id: z.number(),
   username: z.string(),
   is_admin: z.number().transform(Boolean),
+  /** The targets that the account works on, null for one that only reads. */
+  operates: StoredTargets.nullable(),
+  /** When an administrator barred the account from the panel. */
+  barred_at: z.string().nullable(),
   /** Another uid under the same name is another account. Null until the host has reported one. */
   uid: z.number().nullable(),
   /** The host accepts the password only: the account has no shell, or must change its password. */
@@ -37,11 +46,11 @@ export const HostAccount = z.object({
 })
 export type HostAccount = z.infer<typeof HostAccount>
 
-const HOST_ACCOUNT = `SELECT id, username, is_admin, uid, kept_out, own_word, shadow_counts FROM users WHERE ${PEOPLE}`
+const HOST_ACCOUNT = `SELECT id, username, is_admin, operates, barred_at, uid, kept_out, own_word, shadow_counts FROM users WHERE ${PEOPLE}`
 
 /** The facts that a login reports of an account. Omitted ones keep their stored value. */
 export type AccountFacts = Pick<HostAccount, 'kept_out' | 'own_word'> &
-  Partial<Pick<HostAccount, 'uid' | 'shadow_counts'>>
+  Partial<Pick<HostAccount, 'uid' | 'shadow_counts' | 'operates'>>
 
 /** Creates the user, or overwrites the administrator flag and the facts of its account. Preferences stay unchanged. */
 export async function saveUser(
@@ -49,18 +58,18 @@ export async function saveUser(
   username: string,
   isAdmin: boolean,
   now: string,
-  { uid = null, kept_out, own_word, shadow_counts }: AccountFacts = {
+  { uid = null, kept_out, own_word, shadow_counts, operates = 'all' }: AccountFacts = {
     kept_out: false,
     own_word: isAdmin ? 'administrator' : 'user',
   },
 ): Promise<Profile> {
   const counts = shadow_counts === undefined ? null : Number(shadow_counts)
   await db.run(
-    `INSERT INTO users (username, is_admin, created_at, uid, kept_out, own_word, shadow_counts)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, coalesce(?7, 1))
-     ON CONFLICT (username) DO UPDATE SET is_admin = ?2, uid = coalesce(?4, uid), kept_out = ?5, own_word = ?6,
+    `INSERT INTO users (username, is_admin, created_at, uid, kept_out, own_word, shadow_counts, operates)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, coalesce(?7, 1), ?8)
+     ON CONFLICT (username) DO UPDATE SET is_admin = ?2, operates = ?8, uid = coalesce(?4, uid), kept_out = ?5, own_word = ?6,
        shadow_counts = coalesce(?7, shadow_counts)`,
-    [username, Number(isAdmin), now, uid, Number(kept_out), own_word, counts],
+    [username, Number(isAdmin), now, uid, Number(kept_out), own_word, counts, operates && JSON.stringify(operates)],
   )
   const user = await findUserByName(db, username)
   if (!user) throw new Error(`user ${username} vanished while it was being saved`)
@@ -87,20 +96,21 @@ export async function findHostAccountByName(db: Database, username: string): Pro
   return account
 }
 
-/** Stores the rights that the host reports now. Writes the audit entry only if the administrator flag changes. */
+/** Stores the rights that the host reports now. Writes the audit entry only if they change. */
 export async function changeRights(
   db: Database,
-  { id, is_admin, kept_out, uid }: Pick<HostAccount, 'id' | 'is_admin' | 'kept_out' | 'uid'>,
+  { id, is_admin, operates, kept_out, uid }: Pick<HostAccount, 'id' | 'is_admin' | 'operates' | 'kept_out' | 'uid'>,
   audit: Statement,
 ): Promise<void> {
+  const targets = operates && JSON.stringify(operates)
   await db.batch([
     {
-      sql: `${audit.sql} WHERE EXISTS (SELECT 1 FROM users WHERE id = ? AND is_admin <> ?)`,
-      args: [...(audit.args ?? []), id, Number(is_admin)],
+      sql: `${audit.sql} WHERE EXISTS (SELECT 1 FROM users WHERE id = ? AND (is_admin <> ? OR operates IS NOT ?))`,
+      args: [...(audit.args ?? []), id, Number(is_admin), targets],
     },
     {
-      sql: 'UPDATE users SET is_admin = ?, kept_out = ?, uid = coalesce(uid, ?) WHERE id = ?',
-      args: [Number(is_admin), Number(kept_out), uid, id],
+      sql: 'UPDATE users SET is_admin = ?, operates = ?, kept_out = ?, uid = coalesce(uid, ?) WHERE id = ?',
+      args: [Number(is_admin), targets, Number(kept_out), uid, id],
     },
   ])
 }

@@ -1,9 +1,5 @@
-import type { AnyJobKind } from '../jobs/jobs.ts'
-import type { CliCommand } from '../runtime/command.ts'
 import type { AnyFunction } from '../runtime/function.ts'
 import type { AnySocket } from '../runtime/socket.ts'
-import type { Task } from '../runtime/task.ts'
-import { applicationJob } from './applications/application-job.ts'
 import withdrawAgreement from './applications/agreement.delete.ts'
 import agreeToApplication from './applications/agreement.put.ts'
 import applications from './applications/applications.get.ts'
@@ -11,31 +7,19 @@ import runApplication from './applications/run.post.ts'
 import applicationSource from './applications/source.post.ts'
 import audit from './audit/audit.get.ts'
 import jwks from './auth/jwks.get.ts'
-import keysList from './auth/keys-list.command.ts'
-import keysRotate from './auth/keys-rotate.command.ts'
 import login from './auth/login.post.ts'
 import logout from './auth/logout.post.ts'
 import me from './auth/me.get.ts'
 import preferencesRead from './auth/preferences.get.ts'
 import preferences from './auth/preferences.patch.ts'
-import pruneAttempts from './auth/prune-attempts.task.ts'
-import pruneSessions from './auth/prune-sessions.task.ts'
 import refresh from './auth/refresh.post.ts'
 import revokeSession from './auth/session.delete.ts'
-import sessionsEnd from './auth/sessions-end.command.ts'
 import sessions from './auth/sessions.get.ts'
-import syncEndedSessions from './auth/sync-ended-sessions.task.ts'
-import users from './auth/users.command.ts'
-import backup from './backup/backup.command.ts'
-import restore from './backup/restore.command.ts'
-import checkDue from './checks/check-due.task.ts'
-import { checkJob } from './checks/check-job.ts'
 import check from './checks/check.get.ts'
 import checks from './checks/checks.get.ts'
 import startChecks from './checks/checks.post.ts'
 import checkChanges from './checks/checks.ws.ts'
 import remedies from './checks/remedies.post.ts'
-import { remedyJob } from './checks/remedy-job.ts'
 import searchChecks from './checks/search.get.ts'
 import layout from './dashboard/layout.get.ts'
 import saveLayout from './dashboard/layout.put.ts'
@@ -44,37 +28,24 @@ import docsFile from './documents/docs-file.get.ts'
 import docsSlash from './documents/docs-slash.get.ts'
 import docs from './documents/docs.get.ts'
 import openApi from './documents/openapi.get.ts'
-import checkHealth from './health/health.command.ts'
 import health from './health/health.get.ts'
-import monitorDatabase from './health/monitor-database.task.ts'
 import containerAction from './hypervisor/action.post.ts'
-import { containerJob } from './hypervisor/container-job.ts'
 import containers from './hypervisor/containers.get.ts'
 import hypervisorHost from './hypervisor/host.get.ts'
 import containerTask from './hypervisor/task.get.ts'
 import checkInstall from './install/check.post.ts'
-import doctor from './install/doctor.command.ts'
-import hostHelper from './install/host-helper.command.ts'
 import install from './install/install.post.ts'
-import setup from './install/setup.command.ts'
 import installStatus from './install/status.get.ts'
 import cancel from './jobs/cancel.post.ts'
 import history from './jobs/history.get.ts'
 import jobOutput from './jobs/job-output.get.ts'
 import job from './jobs/job.get.ts'
 import jobs from './jobs/jobs.get.ts'
-import maintainJobs from './jobs/maintain-jobs.task.ts'
 import output from './jobs/output.ws.ts'
-import pruneJobs from './jobs/prune-jobs.task.ts'
 import metrics from './metrics/metrics.get.ts'
 import disableModule from './modules/disable.post.ts'
 import enableModule from './modules/enable.post.ts'
-import modulesDisable from './modules/modules-disable.command.ts'
-import modulesEnable from './modules/modules-enable.command.ts'
-import modulesList from './modules/modules-list.command.ts'
-import modulesRemove from './modules/modules-remove.command.ts'
 import modules from './modules/modules.get.ts'
-import deliver from './notifications/deliver.task.ts'
 import removeChannel from './notifications/channel.delete.ts'
 import changeChannel from './notifications/channel.patch.ts'
 import channels from './notifications/channels.get.ts'
@@ -94,26 +65,18 @@ import setProtection from './protection/protection.put.ts'
 import deployment from './registry/deployment.get.ts'
 import deploymentProgress from './registry/deployment.ws.ts'
 import installModule from './registry/install.post.ts'
-import modulesInstall from './registry/modules-install.command.ts'
 import registry from './registry/modules.get.ts'
-import pruneDeployments from './registry/prune-deployments.task.ts'
 import removeModule from './repair/module.delete.ts'
 import repair from './repair/modules.get.ts'
-import noteStanding from './restarts/note-standing.task.ts'
 import keepUpgrade from './runs/keep.post.ts'
-import { rebootJob } from './restarts/reboot-job.ts'
 import reboot from './restarts/reboot.post.ts'
-import { restartJob } from './restarts/restart-job.ts'
 import restart from './restarts/restarts.post.ts'
-import { rollbackJob, snapshotJob } from './runs/rollback-job.ts'
 import rollback from './runs/rollback.post.ts'
 import runOfPlans from './runs/run.get.ts'
 import run from './runs/run.post.ts'
 import runPlans from './runs/runs.post.ts'
 import removeSnapshot from './runs/snapshot.delete.ts'
-import { upgradeJob } from './runs/upgrade-job.ts'
 import cancelScheduleRun from './schedules/cancel.post.ts'
-import schedulesDue from './schedules/schedules-due.task.ts'
 import previewSchedule from './schedules/preview.get.ts'
 import scheduleRun from './schedules/run.get.ts'
 import runSchedule from './schedules/run.post.ts'
@@ -124,23 +87,18 @@ import changeSchedule from './schedules/schedule.patch.ts'
 import schedules from './schedules/schedules.get.ts'
 import addSchedule from './schedules/schedules.post.ts'
 import pauseSchedules from './schedules/schedules.put.ts'
-import type { Services, Settings } from './services.ts'
 import hostKey from './settings/host-key.post.ts'
 import logs from './settings/logs.get.ts'
 import publicSettings from './settings/public.get.ts'
 import savePublicSettings from './settings/public.put.ts'
-import settingsGet from './settings/settings-get.command.ts'
-import settingsSet from './settings/settings-set.command.ts'
 import settings from './settings/settings.get.ts'
 import changeSettings from './settings/settings.patch.ts'
 import terminal from './terminal/terminal.ws.ts'
 import changelog from './updates/changelog.get.ts'
 import packages from './updates/packages.get.ts'
 import targets from './updates/targets.get.ts'
-import refreshData from './vulnerabilities/refresh-data.task.ts'
-import carrySchedules from './waves/carry-schedules.task.ts'
-import schedulePings from './waves/schedule-pings.task.ts'
 
+export { commands, jobKinds, tasks } from './background.ts'
 export { areas } from './documents/areas.ts'
 
 /** Every endpoint of the service, by address: the public surface on one page. */
@@ -245,55 +203,4 @@ export const sockets: readonly AnySocket[] = [
   deploymentProgress, // GET /ws/deployments/:id
   terminal, //      GET    /ws/terminal
   output, //        GET    /ws/updates/:jobId
-]
-
-export const jobKinds: readonly AnyJobKind<Settings>[] = [
-  applicationJob,
-  checkJob,
-  containerJob,
-  rebootJob,
-  remedyJob,
-  restartJob,
-  rollbackJob,
-  snapshotJob,
-  upgradeJob,
-]
-
-/** Periodic work, by name. */
-export const tasks: readonly Task<Services>[] = [
-  carrySchedules, //    every 2 s
-  checkDue, //          every 10 s
-  deliver, //           every second
-  maintainJobs, //      every 2 s
-  monitorDatabase, //   every 20 s
-  noteStanding, //      every minute
-  pruneAttempts, //     every minute
-  pruneDeployments, //  every hour
-  pruneJobs, //         every 10 minutes
-  pruneSessions, //     every hour
-  refreshData, //       every minute
-  schedulePings, //     every 2 s
-  schedulesDue, //      every 2 s
-  syncEndedSessions, // every 20 s
-]
-
-/** The commands of the command line, other than starting the service. */
-export const commands: readonly CliCommand[] = [
-  backup, //      ops-panel backup <file>
-  doctor, //      ops-panel doctor
-  checkHealth, // ops-panel health
-  hostHelper, //  ops-panel host helper
-  keysList, //    ops-panel keys list
-  keysRotate, //  ops-panel keys rotate
-  modulesDisable, // ops-panel modules disable <module>
-  modulesEnable, //  ops-panel modules enable <module>
-  modulesInstall, // ops-panel modules install <folder>
-  modulesList, //    ops-panel modules list
-  modulesRemove, //  ops-panel modules remove <module>
-  restore, //     ops-panel restore <file>
-  sessionsEnd, // ops-panel sessions end <user>
-  settingsGet, // ops-panel settings get [key]
-  settingsSet, // ops-panel settings set <key> [value]
-  setup, //       ops-panel setup
-  users, //       ops-panel users
 ]

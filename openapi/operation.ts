@@ -56,7 +56,13 @@ function limitOf({ limit, seconds, by }: Exclude<AnyFunction['rateLimit'], false
 }
 
 function limitSentence({ auth, rateLimit }: AnyFunction): string {
-  const audience = { none: '', optional: '', user: 'For signed-in users. ', admin: 'For administrators. ' }[auth]
+  const audience = {
+    none: '',
+    optional: '',
+    user: 'For signed-in users. ',
+    operator: 'For operators and administrators. ',
+    admin: 'For administrators. ',
+  }[auth]
   if (!rateLimit) return audience.trim()
   const { limit, seconds, by } = rateLimit
   return `${audience}At most ${limit} requests in ${seconds} s, counted by ${by === 'user' ? 'user' : 'address'}.`

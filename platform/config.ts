@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { blockList, isNetwork, parseAddress } from './addresses.ts'
 import { fileUrl, namesFile } from './files.ts'
+import { type GroupTargets, operatorGroups } from './operator-groups.ts'
 import { hasCredentials, type LinkProblem, linkProblems } from './links.ts'
 
 const list = z.string().transform((text) =>
@@ -77,6 +78,16 @@ const Environment = z.object({
     .regex(/^([\w@.-]+ )?SHA256:[A-Za-z0-9+/]{43}$/, 'une empreinte « SHA256:… », précédée ou non du type de clé')
     .optional(),
   PANEL_ADMIN_GROUPS: list.optional(),
+  PANEL_SIGN_IN_GROUPS: list.optional(),
+  PANEL_VIEWER_GROUPS: list.optional(),
+  PANEL_OPERATOR_GROUPS: z
+    .string()
+    .refine(
+      (text) => operatorGroups(text) !== undefined,
+      'des groupes, chacun suivi ou non de ses cibles, séparés par des points-virgules (web:lxc/101,lxc/102;db:host;ops)',
+    )
+    .optional(),
+  PANEL_REQUIRE_FACTOR: z.enum(['off', 'admins', 'all'], 'off, admins ou all').default('off'),
   PANEL_UNCONFIRMED_ADMINISTRATORS: onOff.default(false),
   PANEL_REFRESH_DAYS: integerText(1, 400).default(7),
   PANEL_KEEP_JOBS: integerText(50, 1_000_000).default(500),
@@ -149,6 +160,14 @@ export interface Config {
   adminGroups: readonly string[]
   /** Members of these groups are administrators if sudo lets them become root on the host. */
   sudoGroups: readonly string[]
+  /** Only members of these groups may sign in; undefined: every account of the host may. */
+  signInGroups: readonly string[] | undefined
+  /** Members of these groups only read. */
+  viewerGroups: readonly string[] | undefined
+  /** Members of these groups work on the targets of the group. */
+  operatorGroups: ReadonlyMap<string, GroupTargets> | undefined
+  /** Who must have a second factor of the panel. */
+  requireFactor: 'off' | 'admins' | 'all'
   /** Whether an account's own claim makes it an administrator while there is no service account to confirm it. */
   unconfirmedAdministrators: boolean
   refreshDays: number
@@ -227,6 +246,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     },
     adminGroups: env.PANEL_ADMIN_GROUPS ?? ADMIN_GROUPS,
     sudoGroups: env.PANEL_ADMIN_GROUPS === undefined ? SUDO_GROUPS : [],
+    signInGroups: env.PANEL_SIGN_IN_GROUPS,
+    viewerGroups: env.PANEL_VIEWER_GROUPS,
+    operatorGroups: env.PANEL_OPERATOR_GROUPS === undefined ? undefined : operatorGroups(env.PANEL_OPERATOR_GROUPS),
+    requireFactor: env.PANEL_REQUIRE_FACTOR,
     unconfirmedAdministrators: env.PANEL_UNCONFIRMED_ADMINISTRATORS,
     refreshDays: env.PANEL_REFRESH_DAYS,
     keepJobs: env.PANEL_KEEP_JOBS,

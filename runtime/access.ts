@@ -1,27 +1,41 @@
-import type { RuntimeServices, User } from './context.ts'
+import type { Clock } from '../platform/clock.ts'
+import { type Role, ROLES, type RuntimeServices, type Targets, type User } from './context.ts'
 import { fail, type Failure, failureIn } from './errors.ts'
-import type { Auth, DeclaredLimit } from './function.ts'
+import type { Auth, DeclaredLimit, DeclaredTargets } from './function.ts'
 
 /**
- * Access control for HTTP functions and sockets: limits, tokens and roles. A method returns a promise only when it has
- * to wait: for a limit that is counted in the database, or for a token that this process has not verified before. Most
- * requests need neither, and each promise would add a tenth to their time.
+ * Access control for HTTP functions and sockets: limits, tokens, roles, the age of the last proof and targets. All of it
+ * follows from the declaration of an endpoint. A method returns a promise only when it has to wait: for a limit that is
+ * counted in the database, or for a token that this process has not verified before. Most requests need neither, and
+ * each promise would add a tenth to their time.
  */
 export interface Access {
   /** Counts a request. Throws `rate_limited` or the declared refusal when the limit is exceeded. */
   countRequest(bucket: string, limit: DeclaredLimit, key: string): void | Promise<void>
   /**
-   * Returns the user of the token. Throws `unauthenticated` or `forbidden` as `auth` requires. `key` names the caller's
-   * address: `requestLimitKey` for HTTP, `limitKey` for sockets. After too many refused tokens from it, throws
-   * `rate_limited` without a check, except for a token that this service most likely issued.
+   * Returns the user of the token. Throws `unauthenticated`, `forbidden` or `enrolment_required` as the declaration
+   * requires. `key` names the caller's address: `requestLimitKey` for HTTP, `limitKey` for sockets. After too many
+   * refused tokens from it, throws `rate_limited` without a check, except for a token that this service most likely
+   * issued.
    */
-  authenticate(auth: Auth, token: string | undefined, key: string): User | undefined | Promise<User | undefined>
+  authenticate(demand: Demand, token: string | undefined, key: string): User | undefined | Promise<User | undefined>
   /**
    * Counts a bad token that a handler found, such as a refresh token. Returns the failure to answer with: the given
    * one, or `rate_limited` after too many.
    */
   countBadToken(failure: Failure, key: string): Failure
 }
+
+/** What a declaration asks of its callers. */
+export interface Demand {
+  auth: Auth
+  stepUp?: true
+  whileEnrolling?: true
+  targets?: DeclaredTargets<never, never>
+}
+
+/** The age of the last proof, in seconds, from which a caller must prove again who it is. */
+export const PROOF_SECONDS = 900
 
 /** Refused tokens per address: far more than a person's pages cause when a session ends. */
 const REFUSALS: DeclaredLimit = { limit: 120, seconds: 60, by: 'address' }
@@ -43,13 +57,13 @@ export function createAccess({
     const wait = limiter.admit(BUCKET, key, REFUSALS)
     return typeof wait === 'number' && wait > 0 ? limitFailure(REFUSALS, wait) : failure
   }
-  const checkRole = (auth: Auth, user: User | undefined, key: string): User | undefined => {
+  const admit = (demand: Demand, user: User | undefined, key: string): User | undefined => {
     if (!user) {
       const refusal = countBadToken(fail('unauthenticated'), key)
-      if (auth === 'optional' && refusal.code === 'unauthenticated') return undefined
+      if (demand.auth === 'optional' && refusal.code === 'unauthenticated') return undefined
       throw refusal
     }
-    if (auth === 'admin' && !user.isAdmin) throw fail('forbidden')
+    expectRights(demand, user)
     return user
   }
   return {
@@ -57,15 +71,79 @@ export function createAccess({
       const wait = limiter.admit(bucket, key, limit)
       return typeof wait === 'number' ? throwIfLimited(limit, wait) : wait.then((ms) => throwIfLimited(limit, ms))
     },
-    authenticate(auth, token, key) {
+    authenticate(demand, token, key) {
+      const { auth } = demand
       if (auth === 'none' || (auth === 'optional' && token === undefined)) return undefined
       if (token === undefined || !sessions.isPlausible(token))
         throwIfLimited(REFUSALS, limiter.wait(BUCKET, key, REFUSALS))
       const user = token === undefined ? undefined : sessions.verify(token)
-      return user instanceof Promise ? user.then((found) => checkRole(auth, found, key)) : checkRole(auth, user, key)
+      return user instanceof Promise ? user.then((found) => admit(demand, found, key)) : admit(demand, user, key)
     },
     countBadToken,
   }
+}
+
+/** The least role of each `auth`. */
+const LEAST: Readonly<Record<Auth, Role>> = {
+  none: 'viewer',
+  optional: 'viewer',
+  user: 'viewer',
+  operator: 'operator',
+  admin: 'admin',
+}
+
+/** Throws unless the caller's role and credential satisfy the declaration. */
+function expectRights({ auth, stepUp, whileEnrolling }: Demand, user: User): void {
+  if (ROLES.indexOf(user.role) < ROLES.indexOf(LEAST[auth])) throw fail('forbidden')
+  if (user.enrolling && !whileEnrolling && auth !== 'optional') throw fail('enrolment_required')
+  // A program that holds a token cannot be asked.
+  if (stepUp && user.credential === 'token') throw fail('forbidden')
+}
+
+/**
+ * Throws `step_up_required` when the declaration asks for a recent proof and the caller's is older. A socket asks it
+ * when it opens, not when its token is renewed.
+ */
+export function expectProof({ stepUp }: Demand, user: User | undefined, clock: Clock): void {
+  if (stepUp && user && clock().getTime() - user.proven * 1000 > PROOF_SECONDS * 1000) throw fail('step_up_required')
+}
+
+/**
+ * Throws `target_forbidden` when the caller may work on, or read, some targets only, and the request is not for those.
+ * An endpoint that does not declare its targets is for all of them.
+ */
+export async function expectTargets(
+  demand: Demand,
+  user: User | undefined,
+  input: unknown,
+  services: unknown,
+): Promise<void> {
+  if (!user || demand.targets === 'none' || demand.targets === 'own') return
+  const permits = (target: string) => (demand.auth === 'user' ? mayRead(user, target) : mayOperate(user, target))
+  if (user.targets === 'all' && (demand.auth === 'user' || demand.auth === 'optional' || user.operates === 'all'))
+    return
+  // The casts are safe: the declaration's own schemas have parsed the input, and the service mounts its own functions.
+  const named = await demand.targets?.(input as never, services as never)
+  if (!named || named.length === 0 || !named.every(permits)) throw fail('target_forbidden')
+}
+
+/** Whether the caller may read what concerns this target. */
+export function mayRead({ targets }: Pick<User, 'targets'>, target: string): boolean {
+  return covers(targets, target)
+}
+
+/** Whether the caller may work on this target. */
+export function mayOperate({ role, operates, targets }: Pick<User, 'role' | 'operates' | 'targets'>, target: string) {
+  return role !== 'viewer' && covers(operates, target) && covers(targets, target)
+}
+
+/** Whether the caller may read, or work on, every target. */
+export function isUnbounded({ operates, targets }: Pick<User, 'operates' | 'targets'>): boolean {
+  return operates === 'all' && targets === 'all'
+}
+
+function covers(targets: Targets, target: string): boolean {
+  return targets === 'all' || targets.includes(target)
 }
 
 /** The token of an `Authorization: Bearer …` header. */

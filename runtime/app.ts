@@ -13,7 +13,7 @@ import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { TrieRouter } from 'hono/router/trie-router'
 import * as z from 'zod'
 import { createRepeatCounter, type RepeatCounter } from '../platform/recent-cache.ts'
-import { bearer, createAccess } from './access.ts'
+import { bearer, createAccess, expectProof, expectTargets, isUnbounded } from './access.ts'
 import { answer, ANSWER_HEADERS, errorResponse, type HeaderList } from './answer.ts'
 import { AssetAnswer, encoded } from './asset.ts'
 import { writeAudit } from './audit.ts'
@@ -56,7 +56,8 @@ interface AppOptions {
 
 /**
  * Mounts the functions. Pages of the configured origins may call them. Each request passes these steps in order:
- * address limit, token, role, user limit, precondition, parameters and body, handler, response schema.
+ * address limit, token, role, user limit, age of the proof, precondition, parameters and body, targets, handler, response
+ * schema.
  *
  * There are two Hono apps, the service's own and one for modules and for addresses of the service that clash, each with a second
  * router for the methods of each path. The own app comes first. When no function of it matches, the second routers are
@@ -172,15 +173,17 @@ function pipeline(
       const found =
         fn.auth === 'optional'
           ? identifyOptional(id, token, caller)
-          : authenticate(fn.auth, token, requestLimitKey(caller, fn.method))
+          : authenticate(fn, token, requestLimitKey(caller, fn.method))
       user = found instanceof Promise ? await found : found
       if (limit && limit.by === 'user') {
         const counted = countRequest(bucket, limit, String(user?.id ?? requestLimitKey(caller, fn.method)))
         if (counted) await counted
       }
+      expectProof(fn, user, services.clock)
       const context = new RequestContext(c, user, caller, headers)
       if (fn.precondition) await fn.precondition(context as never)
       const input = request ? await readInput(request, c, header, services.errors) : {}
+      if (user && !isUnbounded(user)) await expectTargets(fn, user, input, services)
       const result = await call(fn, input, context)
       if (result instanceof CachedJson) return answer(result.bytes, 200, id, headers)
       if (result instanceof JsonStream) {
@@ -232,7 +235,7 @@ function pipeline(
    */
   async function identifyOptional(id: string, token: string | undefined, caller: Caller): Promise<User | undefined> {
     try {
-      return await authenticate('optional', token, requestLimitKey(caller, fn.method))
+      return await authenticate(fn, token, requestLimitKey(caller, fn.method))
     } catch (error) {
       if (!(error instanceof Failure))
         services.log.error({ id, function: bucket, err: error }, 'the caller could not be identified')

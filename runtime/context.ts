@@ -5,15 +5,32 @@ import type { Log } from '../platform/log.ts'
 import type { ErrorTable, Failure, FailureOptions } from './errors.ts'
 import type { Limiter } from './rate-limit.ts'
 
-/** The owner of a verified access token. */
+/** What an account of the host may do here: read, work on targets, or change everything. Each includes the one before. */
+export const ROLES = ['viewer', 'operator', 'admin'] as const
+export type Role = (typeof ROLES)[number]
+
+/** All targets, or some by their ids (`host`, `lxc:101`). */
+export type Targets = 'all' | readonly string[]
+
+/** The caller whom a verified token names. What a caller may do is decided in access.ts, and nowhere else. */
 export interface User {
   id: number
   username: string
-  isAdmin: boolean
-  /** The session that the token was issued in. */
+  role: Role
+  /** The targets that the caller may work on. Those of an operator may be few, those of a viewer are none. */
+  operates: Targets
+  /** The targets to which an API token is bound, in what it reads and in what it does. */
+  targets: Targets
+  /** What the token was issued as: an access token of a session, or an API token. */
+  credential: 'session' | 'token'
+  /** The session that the token was issued in; for an API token, `token:` and its id. */
   sid: string
   /** Seconds since the epoch. */
   expires: number
+  /** When the caller last proved who it is, in seconds since the epoch; 0 for an API token. */
+  proven: number
+  /** Whether the caller must first enrol a second factor. */
+  enrolling: boolean
 }
 
 /** Verifies access tokens for the runtime. */

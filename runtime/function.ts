@@ -13,9 +13,21 @@ import type { RateLimit } from './rate-limit.ts'
 
 /**
  * The permitted callers of a function. `none`: anyone. `optional`: anyone, and the handler gets the user of a valid
- * token. `user`: signed-in users. `admin`: administrators.
+ * token. `user`: whoever is signed in. `operator`: who may work on targets. `admin`: administrators.
  */
-export type Auth = 'none' | 'optional' | 'user' | 'admin'
+export type Auth = 'none' | 'optional' | 'user' | 'operator' | 'admin'
+
+/**
+ * The targets that an endpoint concerns, for callers who may read or work on some of them only. `none`: it concerns no
+ * target, so each caller may use it. `own`: the handler leaves out what the caller may not see (see `mayRead`).
+ * A function returns the ids of all targets of the request, or undefined when it finds none: then such callers are
+ * refused. Without a declaration it concerns all targets, so such callers are refused.
+ */
+export type DeclaredTargets<input, services> =
+  | 'none'
+  | 'own'
+  | ((input: input, services: services) => Named | Promise<Named>)
+type Named = readonly string[] | undefined
 
 /** The user that a handler gets under each `auth`. */
 export type UserOf<auth> = auth extends 'none' ? undefined : auth extends 'optional' ? User | undefined : User
@@ -104,6 +116,11 @@ export type FunctionDefinition<
     /** Describes what the function does and what its schemas do not show, in sentences. */
     description: string
     auth: auth
+    /** Whether the caller's last proof of who it is must be at most 15 minutes old. API tokens are refused. */
+    stepUp?: true
+    /** Whether a caller who must first enrol a second factor may use it. */
+    whileEnrolling?: true
+    targets?: DeclaredTargets<Input<request>, services>
     /** A limit, or an explicit `false`. */
     rateLimit: DeclaredLimit<codes, actions> | false
     /** Runs before the request is parsed. A thrown error is the response. */
@@ -151,6 +168,9 @@ export interface AnyFunction {
   summary?: string
   description?: string
   auth: Auth
+  stepUp?: true
+  whileEnrolling?: true
+  targets?: DeclaredTargets<never, never>
   rateLimit: DeclaredLimit | false
   audit?: readonly string[] | false
   request?: { params?: z.ZodObject; query?: z.ZodObject; cookies?: z.ZodObject; body?: z.ZodType; refusal?: string }
@@ -185,17 +205,22 @@ export function functionDeclarations<services, codes extends string, actions ext
   ): AnyFunction => definition
 }
 
-type Declared = Pick<AnyFunction, 'auth' | 'rateLimit' | 'request' | 'errors'>
+type Declared = Pick<AnyFunction, 'auth' | 'stepUp' | 'whileEnrolling' | 'targets' | 'rateLimit' | 'request' | 'errors'>
 
 /**
  * The error codes that callers of a function can receive: the declared ones and those that follow from its declaration.
  */
-export function codesOf({ auth, rateLimit, request = {}, errors = [] }: Declared): ReadonlySet<string> {
+export function codesOf(declared: Declared): ReadonlySet<string> {
+  const { auth, stepUp, whileEnrolling, targets, rateLimit, request = {}, errors = [] } = declared
+  const isSignedIn = auth === 'user' || auth === 'operator' || auth === 'admin'
   const { params, query, cookies, body, refusal = 'invalid_request' } = request
   return new Set<string>([
     ...(rateLimit ? [rateLimit.refusal ?? 'rate_limited'] : []),
-    ...(auth === 'user' || auth === 'admin' ? (['unauthenticated', 'rate_limited'] as const) : []),
-    ...(auth === 'admin' ? (['forbidden'] as const) : []),
+    ...(isSignedIn ? (['unauthenticated', 'rate_limited'] as const) : []),
+    ...(auth === 'operator' || auth === 'admin' || stepUp ? (['forbidden'] as const) : []),
+    ...(isSignedIn && !whileEnrolling ? (['enrolment_required'] as const) : []),
+    ...(isSignedIn && targets !== 'none' && targets !== 'own' ? (['target_forbidden'] as const) : []),
+    ...(stepUp ? (['step_up_required'] as const) : []),
     ...(params && !Object.values(params.shape).every(takesAnyText) ? (['not_found'] as const) : []),
     ...(body || (query && !takesAnything(query)) ? [refusal] : []),
     ...(cookies && !takesAnything(cookies) ? (['invalid_request'] as const) : []),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { AuditNote, Caller } from './context.ts'
-import type { Auth, DeclaredLimit, Input, Nothing, Request, RequestField, UserOf } from './function.ts'
+import type { Auth, DeclaredLimit, DeclaredTargets, Input, Nothing, Request, RequestField, UserOf } from './function.ts'
 
 /** Close codes of the service. Clients rely on them. */
 export const CLOSE = {
@@ -62,6 +62,9 @@ export type SocketDefinition<
   /** Describes the purpose of the socket and what its frames do not show, in sentences. */
   description: string
   auth: auth
+  /** Whether the caller's last proof of who it is must be at most 15 minutes old when the socket opens. */
+  stepUp?: true
+  targets?: DeclaredTargets<Input<request>, services>
   /** The limit on attempts to open the socket. */
   rateLimit: DeclaredLimit | false
   /** The audit actions that it may write. */
@@ -81,6 +84,8 @@ export type SocketDefinition<
 export interface AnySocket {
   path: string
   auth: Auth
+  stepUp?: true
+  targets?: DeclaredTargets<never, never>
   rateLimit: DeclaredLimit | false
   summary?: string
   description?: string

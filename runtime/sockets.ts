@@ -9,16 +9,15 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { WebSocketServer } from 'ws'
-import { createAccess } from './access.ts'
+import { createAccess, expectProof, expectTargets } from './access.ts'
 import { writeAudit } from './audit.ts'
 import { limitKey, readCaller } from './caller.ts'
-import type { AuditNote, RuntimeServices, User } from './context.ts'
+import type { AuditNote, Caller, RuntimeServices, User } from './context.ts'
 import { fail, Failure, ForeignPage, translate } from './errors.ts'
-import type { Auth } from './function.ts'
 import { decode, joinedHeader, parseUrl, peer, PROTOCOL, readToken, refuseConnection } from './handshake.ts'
 import { createLogSampler } from './log-sampler.ts'
 import { createSocketClient, type SocketClient } from './socket-client.ts'
-import type { AnySocket } from './socket.ts'
+import type { AnySocket, Socket } from './socket.ts'
 import { superviseToken } from './token-renewal.ts'
 
 const MAX_FRAME = 64 * 1024
@@ -82,7 +81,11 @@ export function createSockets(sockets: readonly AnySocket[], services: RuntimeSe
     const bucket = `GET ${declared.path}`
     if (limit && limit.by === 'address') await countRequest(bucket, limit, limitKey(caller.address))
     const token = readToken(request)
-    const identity = await identified(() => authenticate(declared.auth, token, limitKey(caller.address)))
+    const identity = await identified(async () => {
+      const found = await authenticate(declared, token, limitKey(caller.address))
+      expectProof(declared, found, services.clock)
+      return found
+    })
     if (identity instanceof Failure && identity.code === 'rate_limited') throw identity
     if (limit && limit.by === 'user') {
       const user = identity instanceof Failure ? undefined : identity
@@ -118,16 +121,21 @@ export function createSockets(sockets: readonly AnySocket[], services: RuntimeSe
           log.error({ id, err: identity.cause }, 'the caller could not be identified')
           return socket.close('failed', identity.code)
         }
-        return socket.close(identity.code === 'forbidden' ? 'forbidden' : 'unauthenticated')
+        if (identity.code === 'forbidden') return socket.close('forbidden')
+        if (identity.status === 403) return socket.close('forbidden', identity.code)
+        return socket.close('unauthenticated')
       }
       if (token !== undefined && !user && declared.auth !== 'none') return socket.close('unauthenticated')
-      const authenticateHere = (auth: Auth, given: string | undefined) =>
-        authenticate(auth, given, limitKey(caller.address))
-      if (user)
-        client.intercept(superviseToken(socket, user, declared.auth, { ...services, authenticate: authenticateHere }))
+      const input = inputOf(declared, { params, query })
+      const authenticateHere = async (given: string) => {
+        const found = await authenticate(declared, given, limitKey(caller.address))
+        if (!(input instanceof Failure)) await expectTargets(declared, found, input, services)
+        return found
+      }
+      if (user) client.intercept(superviseToken(socket, user, { ...services, authenticate: authenticateHere }))
       const audit = (action: string, note?: AuditNote) =>
         writeAudit(services, { user, address: caller.address }, action, note)
-      const work = begin(declared, { params, query }, { ...services, user, caller, socket, audit }).catch(client.fail)
+      const work = begin(declared, input, { ...services, user, caller, socket, audit }).catch(client.fail)
       working.add(work)
       void work.then(() => working.delete(work))
     })
@@ -167,9 +175,7 @@ export function createSockets(sockets: readonly AnySocket[], services: RuntimeSe
 }
 
 /** Returns the user, or the failure that the close code reports once the socket is open. */
-async function identified(
-  identify: () => User | undefined | Promise<User | undefined>,
-): Promise<User | undefined | Failure> {
+async function identified(identify: () => Promise<User | undefined>): Promise<User | undefined | Failure> {
   try {
     return await identify()
   } catch (error) {
@@ -177,17 +183,30 @@ async function identified(
   }
 }
 
-async function begin(declared: AnySocket, raw: { params: object; query: object }, context: object): Promise<void> {
-  const { params, query } = declared.request ?? {}
-  const input = {
-    ...(params && { params: parsed(params.safeParse(raw.params)) }),
-    ...(query && { query: parsed(query.safeParse(raw.query)) }),
-  }
-  // The casts are safe, as in `app.ts`: the declaration's own schemas have just parsed the input.
+async function begin(
+  declared: AnySocket,
+  input: object | Failure,
+  context: RuntimeServices & {
+    user: User | undefined
+    socket: Socket
+    caller: Caller
+    audit(action: string): Promise<void>
+  },
+): Promise<void> {
+  if (input instanceof Failure) throw input
+  const refused = await expectTargets(declared, context.user, input, context).catch((error: unknown) =>
+    translate(error),
+  )
+  if (refused?.status === 403) return context.socket.close('forbidden', refused.code)
+  if (refused) throw refused
+  // The casts are safe, as in `app.ts`: the declaration's own schemas have parsed the input.
   await declared.open(input as never, context as never)
 }
 
-function parsed(result: { success: true; data: unknown } | { success: false; error: unknown }): unknown {
-  if (!result.success) throw fail('invalid_request', { cause: result.error })
-  return result.data
+/** Returns the parsed parameters and query, or the failure of the first that its schema rejects. */
+function inputOf(declared: AnySocket, raw: { params: object; query: object }): object | Failure {
+  const { params, query } = declared.request ?? {}
+  const parts = [params?.safeParse(raw.params), query?.safeParse(raw.query)]
+  for (const part of parts) if (part && !part.success) return fail('invalid_request', { cause: part.error })
+  return { ...(params && { params: parts[0]?.data }), ...(query && { query: parts[1]?.data }) }
 }

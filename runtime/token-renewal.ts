@@ -3,7 +3,7 @@ import { parseJson } from '../platform/untrusted.ts'
 import type { Access } from './access.ts'
 import type { RuntimeServices, User } from './context.ts'
 import { translate } from './errors.ts'
-import { type Auth, EXAMPLE_TOKEN } from './function.ts'
+import { EXAMPLE_TOKEN } from './function.ts'
 import { type Message, type Socket, textFrame } from './socket.ts'
 
 const Renewal = z.object({ type: z.literal('auth'), token: z.string() })
@@ -11,8 +11,8 @@ const Renewal = z.object({ type: z.literal('auth'), token: z.string() })
 /** A frame whose token is not a string counts as a frame with an invalid token. */
 const Given = Renewal.extend({ token: Renewal.shape.token.catch('') })
 
-/** `Access.authenticate`, bound to the address of this socket. */
-type Authenticate = (auth: Auth, token: string) => ReturnType<Access['authenticate']>
+/** `Access.authenticate`, bound to the declaration of this socket and to the address of its client. */
+type Authenticate = (token: string) => ReturnType<Access['authenticate']>
 
 /** The frame that a client sends to replace the token of its socket. */
 export const renewalFrame = textFrame(
@@ -23,13 +23,12 @@ export const renewalFrame = textFrame(
 
 /**
  * Closes a socket when the token that opened it expires or its session ends. Returns a function that handles
- * `{"type":"auth","token":"…"}`: from then on the new token counts. It must belong to the same user and satisfy `auth`;
- * otherwise the socket is closed. The function returns undefined for any other message.
+ * `{"type":"auth","token":"…"}`: from then on the new token counts. It must belong to the same user and satisfy the
+ * declaration; otherwise the socket is closed. The function returns undefined for any other message.
  */
 export function superviseToken(
   socket: Socket,
   first: User,
-  auth: Auth,
   { sessions, clock, authenticate }: Pick<RuntimeServices, 'sessions' | 'clock'> & { authenticate: Authenticate },
 ): (message: Message) => Promise<void> | undefined {
   const close = () => socket.close('unauthenticated')
@@ -48,7 +47,7 @@ export function superviseToken(
   else socket.closed.addEventListener('abort', () => forget(), { once: true })
 
   const renew = async (token: string): Promise<void> => {
-    const user = await identified(() => authenticate(auth, token))
+    const user = await identified(() => authenticate(token))
     if (socket.closed.aborted) return
     if (user === 'forbidden' || (user && user.id !== first.id)) return socket.close('forbidden')
     if (!user) return close()
@@ -71,8 +70,8 @@ async function identified(
   try {
     return await identify()
   } catch (error) {
-    const { code, status } = translate(error)
+    const { status } = translate(error)
     if (status >= 500) throw error
-    return code === 'forbidden' ? code : undefined
+    return status === 403 ? 'forbidden' : undefined
   }
 }

@@ -14,10 +14,10 @@ import { createRecentCache } from '../platform/recent-cache.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { User } from '../runtime/context.ts'
 import { createSigningKeys, type PublicKey } from './signing-keys.ts'
-import { createTokens, tokenHash } from './tokens.ts'
+import { type Bearer, createTokens, tokenHash } from './tokens.ts'
 
 export { isSealedBy, PublicKey, rotateSigningKey, signingKeyOf } from './signing-keys.ts'
-export { ACCESS_SECONDS, tokenHash } from './tokens.ts'
+export { ACCESS_SECONDS, type Bearer, tokenHash } from './tokens.ts'
 
 /** Number of verified tokens kept in memory. */
 const CACHED = 10_000
@@ -38,7 +38,7 @@ export const SessionId = z
 
 /** Issues, verifies and revokes tokens. A method that reads the database may throw a StorageError. */
 export interface Sessions {
-  accessToken(user: Omit<User, 'expires'>): Promise<string>
+  accessToken(user: Bearer): Promise<string>
   /** Signs a refresh token and returns it with its stored form. */
   refreshToken(userId: number): Promise<{ token: string; hash: string; expires: Date }>
   /** Returns the user of a valid access token. Every call checks expiry and session; the signature is checked once. */

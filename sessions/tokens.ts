@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { Clock } from '../platform/clock.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { parseJson } from '../platform/untrusted.ts'
-import type { User } from '../runtime/context.ts'
+import { ROLES, type User } from '../runtime/context.ts'
 import { ALGORITHM, type SigningKeys } from './signing-keys.ts'
 
 /** Lifetime of an access token, in seconds. */
@@ -23,6 +23,10 @@ const AccessClaims = z.object({
   sub: UserId,
   username: z.string(),
   is_admin: z.boolean(),
+  role: z.enum(ROLES),
+  operates: z.union([z.literal('all'), z.array(z.string())]),
+  proven: z.number(),
+  enrolling: z.boolean(),
   sid: z.string(),
   exp: z.number(),
 })
@@ -30,9 +34,12 @@ const AccessClaims = z.object({
 const MarkedClaims = z.object({ sub: z.string(), exp: z.number(), jti: z.string() })
 const RefreshClaims = z.object({ sub: UserId, typ: z.literal('refresh') })
 
+/** The user for whom an access token is signed. */
+export type Bearer = Pick<User, 'id' | 'username' | 'role' | 'operates' | 'sid' | 'proven' | 'enrolling'>
+
 /** Signs and reads both kinds of token. An unreadable token gives undefined, without a reason. */
 export interface Tokens {
-  signAccess(user: Omit<User, 'expires'>): Promise<string>
+  signAccess(user: Bearer): Promise<string>
   signRefresh(userId: number): Promise<{ token: string; expires: Date }>
   readAccess(token: string): Promise<User | undefined>
   /**
@@ -102,8 +109,10 @@ export function createTokens({
   }
 
   return {
-    signAccess: ({ id, username, isAdmin, sid }) =>
-      sign('access', { sub: String(id), username, is_admin: isAdmin, sid }, seconds(), ACCESS_SECONDS),
+    signAccess: ({ id, username, role, operates, sid, proven, enrolling }) => {
+      const rights = { is_admin: role === 'admin', role, operates, proven, enrolling }
+      return sign('access', { sub: String(id), username, ...rights, sid }, seconds(), ACCESS_SECONDS)
+    },
     async signRefresh(userId) {
       const issued = seconds()
       const lifetime = refreshDays * 86_400
@@ -113,8 +122,9 @@ export function createTokens({
     async readAccess(token) {
       const claims = await read('access', token, AccessClaims)
       if (!claims || claims.exp <= seconds()) return undefined
-      const { sub, username, is_admin, sid, exp } = claims
-      return { id: sub, username, isAdmin: is_admin, sid, expires: exp }
+      const { sub, username, role, operates, proven, enrolling, sid, exp } = claims
+      const user = { id: sub, username, role, operates, proven, enrolling, sid, expires: exp }
+      return { ...user, targets: 'all', credential: 'session' }
     },
     isMarked(token) {
       const claims = MarkedClaims.safeParse(unverified(token)).data

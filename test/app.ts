@@ -27,6 +27,7 @@ import { SshError } from '../ssh/connection.ts'
 import type { Host } from '../ssh/host.ts'
 import type { Account } from '../ssh/identity.ts'
 import { makeSchema } from './migrated.ts'
+import { bearerOf } from './bearer.ts'
 
 /** The start time of every test. */
 export const START = new Date('2026-03-01T12:00:00.000Z')
@@ -147,7 +148,9 @@ export async function testApp(
 
   const tokenFor = async (as: As) => {
     const user = await saveUser(db, as === 'admin' ? 'alice' : 'bob', as === 'admin', START.toISOString())
-    return sessions.accessToken({ id: user.id, username: user.username, isAdmin: as === 'admin', sid: '1' })
+    return sessions.accessToken(
+      bearerOf({ id: user.id, username: user.username, isAdmin: as === 'admin', sid: '1' }, new Date(now)),
+    )
   }
 
   return {

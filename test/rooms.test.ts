@@ -5,6 +5,9 @@ import { importsOf, openImportsOf, sources, withoutComments } from './imports.ts
 
 const ENDPOINT = /\.(get|post|put|patch|delete|ws|task|command)\.ts$/
 const MANIFEST = 'functions/index.ts'
+/** Work without a request: tasks, commands and kinds of job. The manifest passes them on. */
+const BACKGROUND = 'functions/background.ts'
+const MANIFESTS = [MANIFEST, BACKGROUND]
 /** The declarations of every endpoint import it: the services, and all error codes and audit actions. */
 const SERVICES = 'functions/services.ts'
 /** The entry points compose the service; only they import the manifest. */
@@ -113,8 +116,9 @@ function wrongs(path: string, source: string): string[] {
     if (!composes && !isBelow) found.push(`${path} imports ${target}, which is not below it`)
     if (!isWithin && WITH_DOOR.includes(targetRoom) && target !== doorOf(targetRoom))
       found.push(`${path} imports ${target} past ${doorOf(targetRoom)}`)
-    if (ENDPOINT.test(target) && path !== MANIFEST) found.push(`${path} imports the endpoint ${target}`)
-    if (target === MANIFEST && !composes) found.push(`${path} imports the manifest`)
+    if (ENDPOINT.test(target) && !MANIFESTS.includes(path)) found.push(`${path} imports the endpoint ${target}`)
+    const passesOn = path === MANIFEST && target === BACKGROUND
+    if (MANIFESTS.includes(target) && !composes && !passesOn) found.push(`${path} imports the manifest`)
     if (path.startsWith('db/migrations/')) found.push(`${path} imports ${target}: a migration imports nothing`)
     if (path === ROUTES) found.push(`${path} imports ${target}: Node reads it as plain data`)
   }
@@ -137,7 +141,8 @@ function wrongsOfTool(path: string, code: string): string[] {
     if (WITH_DOOR.includes(targetRoom) && target !== doorOf(targetRoom) && !isListed)
       found.push(`${path} imports ${target} past ${doorOf(targetRoom)}`)
     if (ENDPOINT.test(target)) found.push(`${path} imports the endpoint ${target}`)
-    if (target === MANIFEST && !TOOLS_WITH_MANIFEST.includes(path)) found.push(`${path} imports the manifest`)
+    if ((target === MANIFEST && !TOOLS_WITH_MANIFEST.includes(path)) || target === BACKGROUND)
+      found.push(`${path} imports the manifest`)
   }
   return found
 }
@@ -252,7 +257,7 @@ test('the check sees imports: the entry imports the manifest, and the manifest e
 
   expect(of('serve/server.ts')).toContain(MANIFEST)
   expect(
-    of(MANIFEST)
+    MANIFESTS.flatMap(of)
       .filter((path) => ENDPOINT.test(path))
       .sort(),
   ).toEqual(endpoints.sort())
@@ -271,7 +276,7 @@ test('every imported file exists', () => {
 test('the endpoints and nouns of an area are in its folder', () => {
   const loose = sources('functions')
     .map(([path]) => path)
-    .filter((path) => path.split('/').length !== 3 && path !== MANIFEST && path !== SERVICES)
+    .filter((path) => path.split('/').length !== 3 && !MANIFESTS.includes(path) && path !== SERVICES)
 
   expect(loose).toEqual([])
 })

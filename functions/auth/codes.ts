@@ -11,6 +11,12 @@ export const AUTH_ERRORS = {
     'Connexion impossible : l’hôte SSH refuse pour l’instant les connexions de ce service, après des mots de passe incorrects ou trop de connexions à la fois. Réessayez dans une minute.',
   ],
   host_key_changed: [401, 'Connexion refusée : la clé de l’hôte SSH a changé. Prévenez un administrateur.'],
+  not_invited: [403, 'Ce compte n’est dans aucun des groupes admis dans ce panneau.'],
+  account_barred: [403, 'Un administrateur a exclu ce compte de ce panneau.'],
+  rights_unknown: [
+    503,
+    'Connexion impossible : l’hôte n’indique pas pour l’instant les groupes de ce compte, dont vos droits dépendent.',
+  ],
   account_kept_out: [
     403,
     'Ce compte ne peut pas travailler sur l’hôte (shell sans commandes, mot de passe à changer, compte expiré) : corrigez cela sur l’hôte, puis reconnectez-vous.',

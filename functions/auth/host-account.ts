@@ -1,4 +1,5 @@
 import { type AccountFacts, changeRights, type HostAccount } from '../../db/users.ts'
+import type { User } from '../../runtime/context.ts'
 import { Failure } from '../../runtime/errors.ts'
 import { type Account, type Claim, type Identity, isAccountName, refusesCommands, SshError } from '../../ssh/ssh.ts'
 import { auditStatement, type Services } from '../services.ts'
@@ -9,16 +10,22 @@ import { auditStatement, type Services } from '../services.ts'
  */
 const REFRESH_MS = 5_000
 
-/** The user that a sign-in resolved to, with the user's rights. */
+/** What an account may do here. An administrator works on all targets, a viewer on none. */
+export type Rights = Pick<User, 'role' | 'operates'>
+
+/** `uninvited`: the account is in none of the groups that may sign in. `unconfirmed`: the host does not tell its groups. */
+export type NoRights = 'uninvited' | 'unconfirmed'
+
+/** The user that a sign-in resolved to. `rights` says why an account may not sign in here. */
 export interface Entrant {
   username: string
-  isAdmin: boolean
+  rights: Rights | NoRights
   learnt: AccountFacts
 }
 
 /**
  * Asks the host, through the service account, about the account that has just signed in. Returns the account's name as
- * the host knows it and whether the account is an administrator; undefined when the host has no such account. The
+ * the host knows it and what the account may do here; undefined when the host has no such account. The
  * identity claim from the account's own login only ever removes rights: its owner can forge it, because sshd runs
  * commands through the login shell, which reads start-up files of the user. A user whom the service account cannot
  * confirm is not an administrator; see `docs/decisions/0022`.
@@ -28,29 +35,36 @@ export async function resolveSignIn(
   typed: string,
   { identity, runs }: Claim,
 ): Promise<Entrant | undefined> {
+  const { config } = services
   const account = await inspect(services, typed)
   if (account === 'gone') return undefined
-  const claims = identity !== null && belongs({ ...identity, sudo: true }, services.config)
+  const claims = identity !== null && belongs({ ...identity, sudo: true }, config)
   const own_word = identity === null ? (runs ? 'silent' : 'refused') : claims ? 'administrator' : 'user'
   if (account === 'unconfirmed' || account === 'unasked') {
-    const isAdmin = claims && account === 'unasked'
-    return { username: typed, isAdmin, learnt: { own_word, kept_out: own_word === 'refused' } }
+    // Only the account itself says here which groups it is in.
+    const groups = identity?.groups ?? []
+    const rights = account === 'unasked' ? rightsOf({ isAdmin: claims, groups }, config) : withoutGroups(config)
+    return { username: typed, rights, learnt: { ...stored(rights), own_word, kept_out: own_word === 'refused' } }
   }
   if (!isAccountName(account.name)) return undefined
   const kept_out = own_word === 'refused' || isKeptOut(account)
   const shadow_counts = account.localPassword !== false && account.overdue !== 'expired'
-  const isAdmin = claims && !kept_out && belongs(account, services.config)
-  return { username: account.name, isAdmin, learnt: { own_word, kept_out, uid: account.uid, shadow_counts } }
+  const rights = rightsOf({ isAdmin: claims && !kept_out && belongs(account, config), groups: account.groups }, config)
+  return {
+    username: account.name,
+    rights,
+    learnt: { ...stored(rights), own_word, kept_out, uid: account.uid, shadow_counts },
+  }
 }
 
 /** Why the sessions of an account ended. */
-export type Ended = 'gone' | 'name' | 'replaced' | 'locked' | 'expired'
+export type Ended = 'gone' | 'name' | 'replaced' | 'locked' | 'expired' | 'barred' | 'uninvited'
 
 /**
- * Asks the host again about the user of an open session and stores changed rights. Returns whether the user is an
- * administrator, or the reason why the session must end.
+ * Asks the host again about the user of an open session and stores changed rights. Returns what the user may
+ * do, or the reason why the session must end.
  */
-export async function recheckRights(services: Services, user: HostAccount, address: string): Promise<boolean | Ended> {
+export async function recheckRights(services: Services, user: HostAccount, address: string): Promise<Rights | Ended> {
   if (!isAccountName(user.username)) return 'name'
   const account = await inspect(services, user.username, { withinMs: REFRESH_MS, shared: true })
   return rightsBy(account, services, user, address)
@@ -64,7 +78,7 @@ export async function recheckAbsent(
   services: Services,
   user: HostAccount,
   address: string,
-): Promise<boolean | Ended | undefined> {
+): Promise<Rights | Ended | undefined> {
   if (!isAccountName(user.username)) return 'name'
   const account = await inspect(services, user.username)
   return account === 'unconfirmed' ? undefined : rightsBy(account, services, user, address)
@@ -75,27 +89,41 @@ async function rightsBy(
   services: Services,
   user: HostAccount,
   address: string,
-): Promise<boolean | Ended> {
+): Promise<Rights | Ended> {
+  if (user.barred_at !== null) return 'barred'
   if (account === 'gone') return account
   const claims = user.own_word === 'administrator'
   let { kept_out, uid } = user
-  let isAdmin = claims && account === 'unasked' && user.is_admin
-  if (account !== 'unconfirmed' && account !== 'unasked') {
+  let rights: Rights | 'uninvited'
+  if (account === 'unconfirmed' || account === 'unasked') {
+    const known = account === 'unasked' ? rightsFrom(user, claims) : withoutGroups(services.config)
+    // The account was invited when it signed in. Until the host tells whether it still is, it may read.
+    rights = known === 'unconfirmed' ? VIEWER : known
+  } else {
     const ended = endOf(account, user)
     if (ended) return ended
     kept_out = user.own_word === 'refused' || isKeptOut(account)
     // The user signed in before the service stored uids. From now on a different uid means a different account.
     uid ??= account.uid
-    isAdmin = claims && !kept_out && belongs(account, services.config)
+    const isAdmin = claims && !kept_out && belongs(account, services.config)
+    rights = rightsOf({ isAdmin, groups: account.groups }, services.config)
   }
-  if (isAdmin !== user.is_admin || kept_out !== user.kept_out || uid !== user.uid) {
+  if (rights === 'uninvited') return rights
+  const { is_admin, operates } = stored(rights)
+  const isSame = is_admin === user.is_admin && JSON.stringify(operates) === JSON.stringify(user.operates)
+  if (!isSame || kept_out !== user.kept_out || uid !== user.uid) {
     const entry = auditStatement(services, { user, address }, 'rights_changed', {
       target: user.username,
-      details: { is_admin: isAdmin, confirmed: account !== 'unconfirmed' && account !== 'unasked' },
+      details: {
+        is_admin,
+        role: rights.role,
+        ...(rights.operates !== 'all' && { targets: rights.operates.join(',') }),
+        confirmed: account !== 'unconfirmed' && account !== 'unasked',
+      },
     })
-    await changeRights(services.db, { id: user.id, is_admin: isAdmin, kept_out, uid }, entry)
+    await changeRights(services.db, { id: user.id, is_admin, operates, kept_out, uid }, entry)
   }
-  return isAdmin
+  return rights
 }
 
 function endOf(account: Account, { username, uid, shadow_counts }: HostAccount): Ended | undefined {
@@ -143,4 +171,39 @@ function belongs(
 /** Whether the account may sign in but must not change anything. */
 function isKeptOut(account: Account): boolean {
   return refusesCommands(account) || account.overdue !== undefined
+}
+
+const ADMINISTRATOR: Rights = { role: 'admin', operates: 'all' }
+const EVERYBODY: Rights = { role: 'operator', operates: 'all' }
+const VIEWER: Rights = { role: 'viewer', operates: [] }
+
+function rightsOf(
+  { isAdmin, groups }: { isAdmin: boolean; groups: readonly string[] },
+  { signInGroups, operatorGroups, viewerGroups }: Services['config'],
+): Rights | 'uninvited' {
+  const isIn = (names: readonly string[] | undefined) => names?.some((name) => groups.includes(name)) ?? false
+  if (signInGroups && !isIn(signInGroups)) return 'uninvited'
+  if (isAdmin) return ADMINISTRATOR
+  if (!operatorGroups && !viewerGroups) return EVERYBODY
+  const targets = [...(operatorGroups ?? [])].flatMap(([name, each]) => (groups.includes(name) ? [each] : []))
+  if (targets.includes('all')) return EVERYBODY
+  if (targets.length > 0) return { role: 'operator', operates: [...new Set(targets.flat())].sort() }
+  return isIn(viewerGroups) ? VIEWER : 'uninvited'
+}
+
+/** The rights of an account whose groups nobody tells: those of everybody, and none where groups decide. */
+function withoutGroups({ signInGroups, operatorGroups, viewerGroups }: Services['config']): Rights | 'unconfirmed' {
+  return signInGroups || operatorGroups || viewerGroups ? 'unconfirmed' : EVERYBODY
+}
+
+/** The rights that are stored of an account; never those of an administrator where the account itself claims none. */
+export function rightsFrom({ is_admin, operates }: Pick<HostAccount, 'is_admin' | 'operates'>, claims = true): Rights {
+  if (is_admin && claims) return ADMINISTRATOR
+  return operates === null ? VIEWER : { role: 'operator', operates }
+}
+
+function stored(rights: Rights | NoRights): Pick<HostAccount, 'is_admin' | 'operates'> {
+  if (typeof rights === 'string' || rights.role === 'viewer') return { is_admin: false, operates: null }
+  const { role, operates } = rights
+  return { is_admin: role === 'admin', operates: operates === 'all' ? operates : [...operates] }
 }

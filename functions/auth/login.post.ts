@@ -1,18 +1,11 @@
 import * as z from 'zod'
-import { onlyIf } from '../../db/audit.ts'
-import { addSession } from '../../db/sessions.ts'
-import { findHostAccountByName, saveUser } from '../../db/users.ts'
-import { timestamp } from '../../platform/clock.ts'
 import { escapeControl } from '../../platform/escape-control.ts'
 import { limitKey } from '../../runtime/caller.ts'
 import { ForeignPage } from '../../runtime/errors.ts'
-import { EXAMPLE_TOKEN } from '../../runtime/function.ts'
-import { ACCESS_SECONDS } from '../../sessions/sessions.ts'
 import { isAccountName, SshError } from '../../ssh/ssh.ts'
 import { defineFunction } from '../services.ts'
-import { refreshCookie } from './cookie.ts'
+import { admit, ENTRY_ACTIONS, ENTRY_ERRORS, openSession, SIGNED_IN_EXAMPLE, SignedIn } from './entry.ts'
 import { resolveSignIn } from './host-account.ts'
-import { newAddressEvents } from './new-address.ts'
 import { BUSY_SECONDS, PASSWORD_LIMIT } from './proof.ts'
 
 export default defineFunction({
@@ -26,7 +19,7 @@ export default defineFunction({
     refusal: 'login_rate_limited',
     audit: 'login_rate_limited',
   },
-  audit: ['login_failed', 'login_success', 'account_ended'],
+  audit: ENTRY_ACTIONS,
   request: {
     body: z.object({
       username: z.string().min(1),
@@ -34,19 +27,11 @@ export default defineFunction({
     }),
     refusal: 'credentials_missing',
   },
-  response: z.object({
-    access_token: z.string(),
-    expires_in: z.literal(ACCESS_SECONDS),
-    user: z.object({ id: z.int(), username: z.string(), is_admin: z.boolean() }),
-  }),
+  response: SignedIn,
   headers: { 'set-cookie': 'The refresh token, only for `/api/auth/`.' },
   example: {
     body: { username: 'alice', password: 'correct horse battery staple' },
-    response: {
-      access_token: EXAMPLE_TOKEN,
-      expires_in: ACCESS_SECONDS,
-      user: { id: 1, username: 'alice', is_admin: true },
-    },
+    response: SIGNED_IN_EXAMPLE,
   },
   errors: [
     'origin_forbidden',
@@ -56,10 +41,11 @@ export default defineFunction({
     'ssh_throttled',
     'host_key_changed',
     'login_busy',
+    ...ENTRY_ERRORS,
   ],
 
   async handler({ body: { username: typed, password } }, context) {
-    const { db, host, settings, sessions, limiter, clock, caller, signal, audit, auditEntry, fail, header } = context
+    const { host, settings, limiter, caller, signal, audit, fail } = context
     // A page of another origin must not sign its visitors in as another user.
     if (caller.foreign !== undefined) throw fail('origin_forbidden', { cause: new ForeignPage(caller.foreign) })
     const refused = async (error: SshError) => {
@@ -82,33 +68,9 @@ export default defineFunction({
     })
     if (!checked) throw fail('login_busy', { retryAfter: BUSY_SECONDS, values: { seconds: BUSY_SECONDS } })
 
-    const now = timestamp(clock())
     const entrant = await resolveSignIn(context, typed, checked.claim)
     if (!entrant) throw await refused(new SshError('bad_credentials', 'l’hôte ne connaît pas ce compte'))
-    const { username, isAdmin, learnt } = entrant
-    const before = await findHostAccountByName(db, username)
-    if (before && typeof before.uid === 'number' && typeof learnt.uid === 'number' && before.uid !== learnt.uid) {
-      const note = { user: before, target: username, details: { reason: 'replaced' } }
-      await sessions.end({ userId: before.id }, (count) => onlyIf(auditEntry('account_ended', note), count))
-    }
-    const { id } = await saveUser(db, username, isAdmin, now, learnt)
-    const { token, hash, expires } = await sessions.refreshToken(id)
-    const told = await newAddressEvents(db, { user: { id, username }, address: caller.address, at: now })
-    const sid = await addSession(
-      db,
-      {
-        user_id: id,
-        token_hash: hash,
-        expires_at: timestamp(expires),
-        user_agent: caller.userAgent,
-        ip: caller.address,
-      },
-      now,
-      [auditEntry('login_success', { user: { id, username } }), ...told],
-    )
-    const access_token = await sessions.accessToken({ id, username, isAdmin, sid: String(sid) })
-    header('set-cookie', refreshCookie(token, expires, caller))
-    return { access_token, expires_in: ACCESS_SECONDS, user: { id, username, is_admin: isAdmin } }
+    return openSession(context, await admit(context, entrant), { provenBy: 'password' })
   },
 })
 

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { findPreferences } from '../../db/users.ts'
+import { ROLES } from '../../runtime/context.ts'
 import { READS } from '../../runtime/function.ts'
 import { defineFunction } from '../services.ts'
 
@@ -14,6 +15,11 @@ export default defineFunction({
     id: z.int(),
     username: z.string(),
     is_admin: z.boolean(),
+    role: z.enum(ROLES),
+    operates: z
+      .union([z.literal('all'), z.array(z.string())])
+      .meta({ description: 'The targets that the caller may work on.' }),
+    must_enrol: z.boolean().meta({ description: 'Whether the caller must first add a second factor.' }),
     lang: z.string(),
     theme: z.string(),
     sidebar_position: z.string(),
@@ -24,6 +30,9 @@ export default defineFunction({
       id: 1,
       username: 'alice',
       is_admin: true,
+      role: 'admin',
+      operates: 'all',
+      must_enrol: false,
       lang: 'fr',
       theme: 'dark',
       sidebar_position: 'left',
@@ -32,14 +41,17 @@ export default defineFunction({
   },
   errors: ['profile_missing'],
 
-  async handler(_, { db, user: { id, username, isAdmin }, fail }) {
+  async handler(_, { db, user: { id, username, role, operates, enrolling }, fail }) {
     const profile = await findPreferences(db, id)
     if (!profile) throw fail('profile_missing')
     const { lang, theme, sidebar_position, last_login_at } = profile
     return {
       id,
       username,
-      is_admin: isAdmin,
+      is_admin: role === 'admin',
+      role,
+      operates: operates === 'all' ? operates : [...operates],
+      must_enrol: enrolling,
       lang,
       theme,
       sidebar_position,

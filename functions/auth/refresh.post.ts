@@ -35,17 +35,19 @@ export default defineFunction({
     const now = timestamp(clock())
     const session = await findSession(db, userId, tokenHash(token), now)
     if (session === undefined) throw fail('session_ended')
-    await touchSession(db, session, now)
+    await touchSession(db, session.id, now)
     const user = await findHostAccount(db, userId)
     if (!user) throw fail('user_missing')
     const { id, username } = user
-    const isAdmin = await recheckRights(context, user, caller.address)
-    if (typeof isAdmin === 'string') {
-      const note = { user, target: username, details: { reason: isAdmin } }
+    const rights = await recheckRights(context, user, caller.address)
+    if (typeof rights === 'string') {
+      const note = { user, target: username, details: { reason: rights } }
       await sessions.end({ userId }, (count) => onlyIf(auditEntry('account_ended', note), count))
-      throw fail(isAdmin === 'gone' ? 'user_missing' : 'session_ended')
+      throw fail(rights === 'gone' ? 'user_missing' : 'session_ended')
     }
-    const access_token = await sessions.accessToken({ id, username, isAdmin, sid: String(session) })
+    const proven = Date.parse(session.proven_at) / 1000
+    const sid = String(session.id)
+    const access_token = await sessions.accessToken({ id, username, ...rights, sid, proven, enrolling: false })
     return { access_token, expires_in: ACCESS_SECONDS }
   },
 })

@@ -26,7 +26,7 @@ export default defineFunction({
     if ((await findHostAccount(db, user.id))?.kept_out) throw fail('account_kept_out')
     const job = await findUpdateJob(db, id)
     if (!job) throw fail('job_missing')
-    if (job.started_by !== user.id && !user.isAdmin) throw fail('forbidden')
+    if (job.started_by !== user.id && user.role !== 'admin') throw fail('forbidden')
     const entry = auditEntry('update_cancel', {
       target: job.target,
       details: { job_id: id, ...(job.kind !== 'upgrade' && { kind: job.kind }) },

@@ -115,7 +115,7 @@ export function storedFindings(findings: readonly Finding[], left: LeftAlone): s
 }
 
 /** Returns a stored plan as a user sees it at `now`. */
-export function planOf(row: PlanRow, now: Date, { isAdmin }: Pick<User, 'isAdmin'>): Plan {
+export function planOf(row: PlanRow, now: Date, { role }: Pick<User, 'role'>): Plan {
   const { id, target, hash, made_at, made_by, expires_at, download_bytes, disk_bytes, job_id } = row
   const actions = Actions.parse(JSON.parse(row.actions))
   const { findings, left } = Told.parse(JSON.parse(row.findings))
@@ -132,7 +132,7 @@ export function planOf(row: PlanRow, now: Date, { isAdmin }: Pick<User, 'isAdmin
     download_bytes,
     disk_bytes,
     findings,
-    conffiles: conffilesOf(row).map((file) => shownTo(file, isAdmin)),
+    conffiles: conffilesOf(row).map((file) => shownTo(file, role === 'admin')),
     protection: null,
     state: planState(row, now),
     job_id,

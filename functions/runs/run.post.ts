@@ -67,7 +67,7 @@ export default defineFunction({
     const [plan] = asked === undefined ? [] : await usablePlans(db, [asked], clock())
     if (plan && plan.target !== target) throw fail('plan_of_another_target')
     // A policy has commands that run as root in the container, and may remove snapshots.
-    if (wanted.data && !user.isAdmin) throw fail('forbidden')
+    if (wanted.data && user.role !== 'admin') throw fail('forbidden')
     const policy = await protectionOf(db, target, wanted.data, plan !== undefined)
     const args = plan ? plannedArgs(plan) : { target }
     const start = () =>

@@ -117,12 +117,12 @@ const LOST: readonly SshError['reason'][] = ['lost', 'unanswered']
 export async function keptOut(services: Services, owner: HostAccount | undefined): Promise<string | null | undefined> {
   if (!owner) return 'Son propriétaire n’a plus de compte dans le panneau.'
   const { username } = owner
-  const isAdmin = await recheckAbsent(services, owner, 'host')
-  if (isAdmin === undefined) return undefined
-  if (typeof isAdmin === 'string') return `Le compte ${username}, à qui elle est, n’est plus admis sur l’hôte.`
+  const rights = await recheckAbsent(services, owner, 'host')
+  if (rights === undefined) return undefined
+  if (typeof rights === 'string') return `Le compte ${username}, à qui elle est, n’est plus admis sur l’hôte.`
   if ((await findHostAccount(services.db, owner.id))?.kept_out)
     return `Le compte ${username}, à qui elle est, ne peut plus travailler sur l’hôte.`
-  return isAdmin ? null : `Le compte ${username}, à qui elle est, n’est plus administrateur.`
+  return rights.role === 'admin' ? null : `Le compte ${username}, à qui elle est, n’est plus administrateur.`
 }
 
 interface WantedPlan {

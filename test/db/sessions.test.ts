@@ -14,7 +14,12 @@ import {
 import { findUser, saveUser } from '../../db/users.ts'
 import { NOW, openMigrated } from './database.ts'
 
-const SESSION = { expires_at: '2026-03-08T12:00:00.000Z', user_agent: 'curl/8', ip: '10.0.0.1' }
+const SESSION = {
+  expires_at: '2026-03-08T12:00:00.000Z',
+  user_agent: 'curl/8',
+  ip: '10.0.0.1',
+  proven_by: 'password',
+} as const
 
 test('a new session counts as used now, and sets the user’s last login', async () => {
   const db = await openMigrated()
@@ -24,7 +29,7 @@ test('a new session counts as used now, and sets the user’s last login', async
   const id = await addSession(db, { ...SESSION, user_id: bob.id, token_hash: 'aa' }, NOW)
 
   expect(await db.query(z.unknown(), 'SELECT * FROM sessions')).toEqual([
-    { ...SESSION, id, user_id: bob.id, token_hash: 'aa', created_at: NOW, last_used_at: NOW },
+    { ...SESSION, id, user_id: bob.id, token_hash: 'aa', created_at: NOW, last_used_at: NOW, proven_at: NOW },
   ])
   expect(await findUser(db, bob.id)).toMatchObject({ last_login_at: NOW })
   expect(await findUser(db, alice.id)).toMatchObject({ last_login_at: null })
@@ -86,7 +91,7 @@ test.each(NOON)('all queries agree on an expiry in %s (%s)', async (_, expires, 
   await db.run('UPDATE sessions SET expires_at = ? WHERE user_id = ?', [expires, bob])
 
   expect((await listSessions(db, bob, NOW)).length === 1).toBe(alive)
-  expect(await findSession(db, bob, 'hash 1', NOW)).toBe(alive ? ids[0] : undefined)
+  expect(await findSession(db, bob, 'hash 1', NOW)).toEqual(alive ? { id: ids[0], proven_at: NOW } : undefined)
   expect(await removeExpiredSessions(db, NOW)).toBe(alive ? 0 : 1)
   expect(await left()).toEqual(alive ? [...ids, hers] : [hers])
 })
@@ -116,8 +121,8 @@ test('the last used session is listed first, in either format, and an unused one
 test('a session is found by its user and its hash together', async () => {
   const { db, bob, alice, ids, hers } = await stored(2)
 
-  expect(await findSession(db, bob, 'hash 2', NOW)).toBe(ids[1])
-  expect(await findSession(db, alice, 'hash of alice', NOW)).toBe(hers)
+  expect(await findSession(db, bob, 'hash 2', NOW)).toMatchObject({ id: ids[1] })
+  expect(await findSession(db, alice, 'hash of alice', NOW)).toMatchObject({ id: hers })
   for (const hash of ['hash of alice', 'hash', 'HASH 2', '', '%'])
     expect(await findSession(db, bob, hash, NOW)).toBeUndefined()
 })

@@ -81,7 +81,7 @@ test('all users are listed by name, each with the number of its unexpired sessio
   const [zoe, bob] = [await saveUser(db, 'zoe', true, NOW), await saveUser(db, 'bob', false, NOW)]
   const LATER = '2026-03-01T12:00:00.001Z'
   const add = (user_id: number, token_hash: string, expires_at: string) =>
-    addSession(db, { user_id, token_hash, expires_at, user_agent: '', ip: '' }, NOW)
+    addSession(db, { user_id, token_hash, expires_at, user_agent: '', ip: '', proven_by: 'password' }, NOW)
   await add(zoe.id, 'a', LATER)
   await add(zoe.id, 'b', NOW)
   // In the format of SQLite, which as text would sort before the moment.

@@ -33,6 +33,7 @@ import { temporaryFolder } from '../db/folder.ts'
 import { testForge } from '../forge.ts'
 import { startDemo } from '../runtime/demo.ts'
 import { DIGEST, type Known, SCRIPT } from './requests.ts'
+import { bearerOf } from '../bearer.ts'
 
 /** Sessions, modules and deployments have the numbers up to this one. */
 const NUMBERS = 300
@@ -198,7 +199,11 @@ async function populate(
       ids.push(user.id)
       // The token belongs to no session that a request could end, so it stays valid to the last request.
       const sid = `${NUMBERS + 1000 + user.id}`
-      known[as].push(await sessions.accessToken({ id: user.id, username: user.username, isAdmin: as === 'admin', sid }))
+      known[as].push(
+        await sessions.accessToken(
+          bearerOf({ id: user.id, username: user.username, isAdmin: as === 'admin', sid }, clock()),
+        ),
+      )
     }
   }
   for (let n = 0; n < NUMBERS; n += 1) {
@@ -208,7 +213,11 @@ async function populate(
     if (issued) known.refresh.push(issued.token)
     const expires_at = timestamp(new Date(clock().getTime() + 86_400_000))
     const token_hash = issued?.hash ?? String(n)
-    await addSession(db, { user_id, token_hash, expires_at, user_agent: 'test', ip: '192.0.2.1' }, now)
+    await addSession(
+      db,
+      { user_id, token_hash, expires_at, user_agent: 'test', ip: '192.0.2.1', proven_by: 'password' },
+      now,
+    )
   }
   for (let n = 0; n < 4; n += 1) {
     const id = `1700000000-aaaaaaa${n}`

@@ -5,10 +5,11 @@ import logout from '../../functions/auth/logout.post.ts'
 import { defineFunction, defineSocket } from '../../functions/services.ts'
 import { createLimiter } from '../../runtime/rate-limit.ts'
 import { createSessions } from '../../sessions/sessions.ts'
-import { mount, testApp } from '../app.ts'
+import { START, mount, testApp } from '../app.ts'
 import { answered, refused } from '../functions/answers.ts'
 import { listening } from '../serve/listening.ts'
 import { openSocket } from '../serve/service.ts'
+import { bearerOf } from '../bearer.ts'
 
 const LIMIT = 120
 const HOME = '203.0.113.7'
@@ -130,7 +131,7 @@ test('a signed-in user is not affected, whether or not this instance has seen th
   const app = await flooded()
   const token = await app.tokenFor('user')
   const other = await createSessions({ ...app.services, secrets: app.secrets, jwtKey: undefined, refreshDays: 7 })
-  const elsewhere = await other.accessToken({ id: 1, username: 'bob', isAdmin: false, sid: '1' })
+  const elsewhere = await other.accessToken(bearerOf({ id: 1, username: 'bob', isAdmin: false, sid: '1' }, START))
 
   for (const good of [token, token, elsewhere])
     expect(await answered(await app.request('GET', known.path, { from: HOME, ...app.bearer(good) }), 200)).toEqual({

@@ -5,6 +5,7 @@ import type { User } from '../../runtime/context.ts'
 import { START, testApp } from '../app.ts'
 import { listening } from '../serve/listening.ts'
 import { openSocket } from '../serve/service.ts'
+import { bearerOf } from '../bearer.ts'
 
 /** A socket without its own frames. */
 const PROBE = { summary: 'A probe', description: 'Made for a test.', sends: {}, closes: {} }
@@ -22,7 +23,7 @@ async function start(verify: (original: Verify) => Verify = (original) => origin
   const { url } = await listening(services, { sockets: [probe, optional, admin] })
   const { id } = await saveUser(app.db, 'alice', true, START.toISOString())
   const token = (user: Partial<User> = {}) =>
-    sessions.accessToken({ id, username: 'alice', isAdmin: true, sid: '1', ...user })
+    sessions.accessToken({ ...bearerOf({ id, username: 'alice', isAdmin: true }, START), ...user })
   const open = async (socket: { path: string }, by: string) => {
     const opened = openSocket(url, socket.path, { token: by })
     await opened.opened
@@ -77,13 +78,13 @@ test('an invalid token closes with 4401', async () => {
 test('another user’s token, or one that would not have opened it, closes with 4403', async () => {
   const { token, open } = await start()
 
-  for (const foreign of [{ id: 99 }, { id: 99, isAdmin: false }, { isAdmin: false }]) {
+  for (const foreign of [{ id: 99 }, { id: 99, role: 'operator' }, { role: 'operator' }] as const) {
     const socket = await open(admin, await token())
     socket.renew(await token(foreign))
     expect(await socket.end).toBe(4403)
   }
   const socket = await open(probe, await token())
-  socket.renew(await token({ isAdmin: false }))
+  socket.renew(await token({ role: 'operator' }))
   socket.renew(await token({ id: 99 }))
   expect(await socket.end).toBe(4403)
 })

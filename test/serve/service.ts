@@ -11,6 +11,7 @@ import { createSessions } from '../../sessions/sessions.ts'
 import { temporaryFolder } from '../db/folder.ts'
 import { turnChecksOff, turnProtectionOff } from '../checks-off.ts'
 import { checkClose, checkFrame } from '../declared-frames.ts'
+import { bearerOf } from '../bearer.ts'
 
 /** The whole service on a free port, in a new folder, for an imitated host. It checks nothing by itself. */
 export async function startService(demo: DemoHost, env: Record<string, string> = {}) {
@@ -74,7 +75,7 @@ export async function issue(
   const clock = () => new Date(Date.now() + (seconds - 900) * 1000)
   const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: 7 })
   const { id } = await saveUser(db, username, isAdmin, clock().toISOString())
-  const token = await sessions.accessToken({ id, username, isAdmin, sid: '1' })
+  const token = await sessions.accessToken(bearerOf({ id, username, isAdmin, sid: '1' }, clock()))
   await db.close()
   return { token, userId: id }
 }

@@ -7,6 +7,7 @@ import { createLog } from '../../platform/log.ts'
 import { createSecrets } from '../../platform/secrets.ts'
 import { createSessions, type Sessions } from '../../sessions/sessions.ts'
 import { NOW, openMigrated } from '../db/database.ts'
+import { bearerOf } from '../bearer.ts'
 
 const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
 
@@ -50,9 +51,22 @@ async function signIn(sessions: Sessions, username = 'bob'): Promise<Client> {
   const { id: userId } = await saveUser(db, username, false, NOW)
   hashes += 1
   const hash = `hash ${hashes}`
-  const session = { user_id: userId, token_hash: hash, expires_at: '2027-01-01T00:00:00.000Z', user_agent: '', ip: '' }
+  const expires_at = '2027-01-01T00:00:00.000Z'
+  const session = {
+    user_id: userId,
+    token_hash: hash,
+    expires_at,
+    user_agent: '',
+    ip: '',
+    proven_by: 'password',
+  } as const
   const sid = String(await addSession(db, session, NOW))
-  return { userId, sid, hash, token: await sessions.accessToken({ id: userId, username, isAdmin: false, sid }) }
+  return {
+    userId,
+    sid,
+    hash,
+    token: await sessions.accessToken(bearerOf({ id: userId, username, isAdmin: false, sid }, new Date(NOW))),
+  }
 }
 
 const believed = async (sessions: Sessions, ...clients: Client[]) =>
@@ -97,7 +111,9 @@ test('a token issued in a session after its end is refused', async () => {
   const bob = await signIn(sessions)
   await sessions.end({ userId: bob.userId })
 
-  const token = await sessions.accessToken({ id: bob.userId, username: 'bob', isAdmin: false, sid: bob.sid })
+  const token = await sessions.accessToken(
+    bearerOf({ id: bob.userId, username: 'bob', isAdmin: false, sid: bob.sid }, new Date(NOW)),
+  )
 
   expect(await sessions.verify(token)).toBeUndefined()
 })

@@ -9,8 +9,9 @@ import { createSecrets } from '../../platform/secrets.ts'
 import { createSessions } from '../../sessions/sessions.ts'
 import { ACCESS_SECONDS, tokenHash } from '../../sessions/tokens.ts'
 import { NOW, openMigrated } from '../db/database.ts'
+import { bearerOf } from '../bearer.ts'
 
-const BOB = { id: 7, username: 'bob', isAdmin: false, sid: '3' }
+const BOB = bearerOf({ id: 7, username: 'bob', sid: '3' }, new Date(NOW))
 const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
 
 let db: Database
@@ -47,6 +48,10 @@ function forge(claims: Record<string, unknown> = {}) {
     sub: '1',
     username: 'root',
     is_admin: true,
+    role: 'admin',
+    operates: 'all',
+    proven: at,
+    enrolling: false,
     sid: '1',
     iss: 'ops-panel',
     aud: 'ops-panel',

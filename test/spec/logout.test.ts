@@ -5,6 +5,7 @@ import { openSocket } from '../serve/service.ts'
 import { controlledOutput } from '../runtime/upgrade-output.ts'
 import type { Sent } from '../send.ts'
 import { cookieOf, later, newAddress, type SignedIn, startPanel } from './client.ts'
+import { bearerOf } from '../bearer.ts'
 
 const panel = await startPanel()
 
@@ -107,7 +108,7 @@ test('logout, contract: a bad token counts as no token', async () => {
   const [{ username, cookie, sid, id }] = await signIn(1)
   const from = newAddress()
   const signer = await panel.signer(901)
-  const expired = await signer.accessToken({ id, username, isAdmin: false, sid: String(sid) })
+  const expired = await signer.accessToken(bearerOf({ id, username, isAdmin: false, sid: String(sid) }, new Date()))
 
   for (const token of ['rubbish', 'a.b.c', expired, cookie]) await signedOut(await logout({ token, from }))
   await signedOut(await logout({ from, headers: { authorization: 'Basic Z3Vlc3Q6Z3Vlc3Q=' } }))

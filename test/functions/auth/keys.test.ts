@@ -16,6 +16,7 @@ import { createSessions } from '../../../sessions/sessions.ts'
 import { START, testApp } from '../../app.ts'
 import { audited, decoded, rows } from '../answers.ts'
 import { type App, type Client, meStatus, refreshStatus, signIn, storedSessions } from './client.ts'
+import { bearerOf } from '../../bearer.ts'
 
 const start = () => testApp([login, me, refresh, jwks])
 
@@ -145,7 +146,9 @@ test('after keys rotate old tokens verify, and a running service signs with the 
   app.advance(31_000)
 
   for (const sessions of [app.services.sessions, other]) {
-    const fresh = await sessions.accessToken({ id: bob.userId, username: 'bob', isAdmin: false, sid: String(bob.sid) })
+    const fresh = await sessions.accessToken(
+      bearerOf({ id: bob.userId, username: 'bob', isAdmin: false, sid: String(bob.sid) }, START),
+    )
     expect(kidOf(fresh)).toBe(second)
     expect(kidOf((await sessions.refreshToken(bob.userId)).token)).toBe(second)
     expect(await sessions.verify(fresh)).toMatchObject({ username: 'bob' })
@@ -160,7 +163,9 @@ test('an instance that has not read the new key yet accepts its tokens at once',
   app.advance(1_000)
   await type(app, 'keys rotate')
 
-  const fresh = await (await another(app)).accessToken({ id: bob.userId, username: 'bob', isAdmin: false, sid: '1' })
+  const fresh = await (await another(app)).accessToken(
+    bearerOf({ id: bob.userId, username: 'bob', isAdmin: false, sid: '1' }, START),
+  )
 
   expect(kidOf(fresh)).toBe((await kids(app))[0])
   expect((await app.request('GET', '/api/auth/me', bearer({ token: fresh }))).status).toBe(200)
@@ -243,7 +248,7 @@ const pem = () =>
 
 const signedBy = (app: App, jwtKey: string) =>
   createSessions({ ...app.services, secrets: app.secrets, jwtKey, refreshDays: 7 })
-const ROOT = { id: 1, username: 'bob', isAdmin: true, sid: '4711' }
+const ROOT = bearerOf({ id: 1, username: 'bob', isAdmin: true, sid: '4711' }, START)
 
 test('a rotated key precedes PANEL_JWT_KEY, known to the console or not, also after a restart', async () => {
   const app = await start()

@@ -20,7 +20,7 @@ test('users reports that nobody has signed in yet', async () => {
 
 test('users lists each user with role, last login and the number of unexpired sessions', async () => {
   const { type, db } = await start()
-  const session = { user_agent: 'secret-agent', ip: '192.0.2.1' }
+  const session = { user_agent: 'secret-agent', ip: '192.0.2.1', proven_by: 'password' } as const
   const zoe = await saveUser(db, 'zoé', false, NOW)
   const alice = await saveUser(db, 'alice', true, NOW)
   await saveUser(db, 'bob-martin', false, NOW)

@@ -27,6 +27,7 @@ import { NOW } from '../../db/database.ts'
 import { type OnTestFinished, temporaryFolder } from '../../db/folder.ts'
 import { appendOutput } from '../../db/job.ts'
 import { typeCommand } from '../console.ts'
+import { bearerOf } from '../../bearer.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../../serve/main.ts')
 /** The job whose output the data contain. */
@@ -54,13 +55,22 @@ export async function makeData(host: string, onFinished: OnTestFinished, env: Re
   const { id } = await saveUser(db, 'alice', true, NOW)
   const open = async () => {
     const { token, hash, expires } = await sessions.refreshToken(id)
-    const session = { user_id: id, token_hash: hash, expires_at: expires.toISOString(), user_agent: 'test', ip: '::1' }
+    const session = {
+      user_id: id,
+      token_hash: hash,
+      expires_at: expires.toISOString(),
+      user_agent: 'test',
+      ip: '::1',
+      proven_by: 'password',
+    } as const
     return { refresh: token, sid: await addSession(db, session, NOW) }
   }
   const ended = await open()
   const { refresh, sid } = await open()
   await endSessions(db, { userId: id, id: ended.sid }, NOW)
-  const access = await sessions.accessToken({ id, username: 'alice', isAdmin: true, sid: String(sid) })
+  const access = await sessions.accessToken(
+    bearerOf({ id, username: 'alice', isAdmin: true, sid: String(sid) }, new Date(NOW)),
+  )
   const row = { id: JOB, kind: 'upgrade', args: '{}', queue: 'host', target: 'host', started_at: NOW, started_by: id }
   const job = await addJob(db, row, { owner: 'test', leaseMs: 1_000 })
   await appendOutput(db, job, { offset: 0, bytes: Buffer.from([0xc3, 0xa9, 0x0a, 0x00, 0x1b]) }, 5)

@@ -15,6 +15,7 @@ import { FOLLOW, OUTPUT_MARK, START } from '../../../jobs/script.ts'
 import { SshError } from '../../../ssh/connection.ts'
 import { START as NOW, testApp } from '../../app.ts'
 import { answered, audited, rows } from '../answers.ts'
+import { bearerOf } from '../../bearer.ts'
 
 const HOUR = 60 * 60_000
 const MINUTE = 60_000
@@ -148,7 +149,9 @@ test('the records of an automatic check have no name, and nobody else sees or ma
   await expect(saveUser(db, '', true, NOW.toISOString())).rejects.toThrow('never changed')
   const session = `INSERT INTO sessions (user_id, token_hash, expires_at, user_agent, ip, created_at) VALUES (0, 'h', 'x', '', '', 'x')`
   await expect(db.run(session)).rejects.toThrow('never signs in')
-  const token = await app.services.sessions.accessToken({ id: 0, username: '', isAdmin: true, sid: '1' })
+  const token = await app.services.sessions.accessToken(
+    bearerOf({ id: 0, username: '', isAdmin: true }, new Date(START)),
+  )
   const asNobody = await app.request('GET', '/api/updates/checks', { headers: { authorization: `Bearer ${token}` } })
   expect(asNobody.status).toBe(401)
 })
