@@ -99,7 +99,7 @@ export async function* follow(
       connection.close()
     }
     const code = connection.code()
-    if (code === CLOSE.forbidden) throw fail(403, 'forbidden', 'Cette action est réservée aux administrateurs.')
+    if (code === CLOSE.forbidden) throw fail(403, 'forbidden', 'Vos droits ne permettent pas cette action.')
     if (code === CLOSE.missing) throw fail(404, source.missing.code, source.missing.message)
     if (code === CLOSE.refused) throw fail(400, 'invalid_request', 'La requête est invalide.')
     closedDone = code === CLOSE.done

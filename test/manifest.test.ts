@@ -192,7 +192,7 @@ test.each(guarded)('%s checks the token before it reads the body', async (_, { m
 async function refusesOrdinaryUsers(fns: readonly AnyFunction[], { method, path }: AnyFunction) {
   const app = await testApp(fns)
   const { error } = await refused(await app.request(method, concrete(path), { as: 'user' }), 403, 'forbidden')
-  expect(error).toBe('Cette action est réservée aux administrateurs.')
+  expect(error).toBe('Vos droits ne permettent pas cette action.')
   await nothingHappened(app)
 }
 
