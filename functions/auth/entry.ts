@@ -4,7 +4,6 @@ import type { Statement } from '../../db/libsql/database.ts'
 import { addSession, type ProvenBy } from '../../db/sessions.ts'
 import { findHostAccountByName, saveUser } from '../../db/users.ts'
 import { timestamp } from '../../platform/clock.ts'
-import { ROLES } from '../../runtime/context.ts'
 import { EXAMPLE_TOKEN } from '../../runtime/function.ts'
 import { ACCESS_SECONDS } from '../../sessions/sessions.ts'
 import type { Context, ErrorCode } from '../services.ts'
@@ -16,13 +15,13 @@ import { newAddressEvents } from './new-address.ts'
 export const SignedIn = z.object({
   access_token: z.string(),
   expires_in: z.literal(ACCESS_SECONDS),
-  user: z.object({ id: z.int(), username: z.string(), is_admin: z.boolean(), role: z.enum(ROLES) }),
+  user: z.object({ id: z.int(), username: z.string(), is_admin: z.boolean() }),
 })
 
 export const SIGNED_IN_EXAMPLE = {
   access_token: EXAMPLE_TOKEN,
   expires_in: ACCESS_SECONDS,
-  user: { id: 1, username: 'alice', is_admin: true, role: 'admin' },
+  user: { id: 1, username: 'alice', is_admin: true },
 } as const
 
 /** The codes that `admit` throws. */
@@ -88,11 +87,11 @@ export async function openSession(
     ip: caller.address,
     proven_by: provenBy,
   }
-  const entry = auditEntry('login_success', { user: { id, username }, details: { by: provenBy } })
+  const details = provenBy === 'password' ? {} : { details: { by: provenBy } }
+  const entry = auditEntry('login_success', { user: { id, username }, ...details })
   const sid = String(await addSession(db, session, at, [entry, ...told, ...more]))
   const proven = now.getTime() / 1000
   const access_token = await sessions.accessToken({ id, username, ...rights, sid, proven, enrolling })
   header('set-cookie', refreshCookie(token, expires, caller))
-  const { role } = rights
-  return { access_token, expires_in: ACCESS_SECONDS, user: { id, username, is_admin: role === 'admin', role } }
+  return { access_token, expires_in: ACCESS_SECONDS, user: { id, username, is_admin: rights.role === 'admin' } }
 }

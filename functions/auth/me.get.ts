@@ -17,9 +17,10 @@ export default defineFunction({
     is_admin: z.boolean(),
     role: z.enum(ROLES),
     operates: z
-      .union([z.literal('all'), z.array(z.string())])
-      .meta({ description: 'The targets that the caller may work on.' }),
-    must_enrol: z.boolean().meta({ description: 'Whether the caller must first add a second factor.' }),
+      .array(z.string())
+      .optional()
+      .meta({ description: 'The targets that an operator may work on, where these are not all.' }),
+    must_enrol: z.literal(true).optional().meta({ description: 'Whether the caller must first add a second factor.' }),
     lang: z.string(),
     theme: z.string(),
     sidebar_position: z.string(),
@@ -31,8 +32,6 @@ export default defineFunction({
       username: 'alice',
       is_admin: true,
       role: 'admin',
-      operates: 'all',
-      must_enrol: false,
       lang: 'fr',
       theme: 'dark',
       sidebar_position: 'left',
@@ -50,11 +49,11 @@ export default defineFunction({
       username,
       is_admin: role === 'admin',
       role,
-      operates: operates === 'all' ? operates : [...operates],
-      must_enrol: enrolling,
       lang,
       theme,
       sidebar_position,
+      ...(role === 'operator' && operates !== 'all' && { operates: [...operates] }),
+      ...(enrolling && { must_enrol: enrolling }),
       ...(last_login_at !== null && { last_login_at }),
     }
   },

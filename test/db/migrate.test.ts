@@ -23,17 +23,22 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The newest version of the schema. */
-const LATEST = 26
+const LATEST = 27
 
 const ALL = [
+  'api_tokens',
   'application_agreements',
   'application_sources',
   'audit',
+  'audit_links',
   'checks',
   'container_storage',
   'dashboard_layouts',
   'deployments',
   'ended_sessions',
+  'factor_challenges',
+  'factor_locks',
+  'factors',
   'job_output',
   'jobs',
   'modules',
@@ -44,6 +49,7 @@ const ALL = [
   'plans',
   'protections',
   'rate_hits',
+  'recovery_codes',
   'revisions',
   'runs',
   'schedule_runs',

@@ -26,7 +26,7 @@ async function startProcess(demo: DemoHost) {
   child.stdout.on('data', (chunk: Buffer) => {
     log += chunk.toString()
   })
-  await expect.poll(() => log, { timeout: 8_000 }).toContain('"msg":"ready"')
+  await expect.poll(() => log, { timeout: 30_000 }).toContain('"msg":"ready"')
   const url = /"url":"([^"]+)"/.exec(log)?.[1] ?? ''
   const { token } = await issue(folder, 900)
   const headers = { authorization: `Bearer ${token}` }

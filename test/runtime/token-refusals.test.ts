@@ -88,7 +88,17 @@ const optionalSocket = defineSocket({
 
 /** A well-formed token with a foreign signature. */
 const forged = () =>
-  new SignJWT({ sub: '1', username: 'root', is_admin: true, sid: '1', jti: 'x' })
+  new SignJWT({
+    sub: '1',
+    username: 'root',
+    is_admin: true,
+    role: 'admin',
+    operates: 'all',
+    proven: 0,
+    enrolling: false,
+    sid: '1',
+    jti: 'x',
+  })
     .setProtectedHeader({ alg: 'HS256', kid: 'x' })
     .setIssuer('ops-panel')
     .setAudience('ops-panel')

@@ -72,6 +72,10 @@ test('an access token identifies its user, for fifteen minutes, and verifies', a
     sub: '7',
     username: 'bob',
     is_admin: false,
+    role: 'operator',
+    operates: 'all',
+    proven: seconds,
+    enrolling: false,
     sid: '3',
     iss: 'ops-panel',
     aud: 'ops-panel',
@@ -80,7 +84,12 @@ test('an access token identifies its user, for fifteen minutes, and verifies', a
     jti: expect.stringMatching(/^[0-9a-f-]{36}\.[\w-]{22}$/),
   })
   expect(decodeProtectedHeader(token)).toEqual({ alg: 'RS256', typ: 'JWT', kid: (await publicKey()).kid })
-  expect(await sessions.verify(token)).toEqual({ ...BOB, expires: seconds + ACCESS_SECONDS })
+  expect(await sessions.verify(token)).toEqual({
+    ...BOB,
+    targets: 'all',
+    credential: 'session',
+    expires: seconds + ACCESS_SECONDS,
+  })
 })
 
 test('an expired token is refused, even if its signature was verified before', async () => {

@@ -6,13 +6,14 @@ const panel = await startPanel()
 
 const me = (token?: string) => panel.send('GET', '/api/auth/me', token === undefined ? {} : { token })
 
-test('me, response 200: id, username, is_admin, lang, theme, sidebar_position and last_login_at, and nothing else', async () => {
+test('me, response 200: id, username, is_admin, lang, theme, sidebar_position and last_login_at; updates.md: and role; and nothing else', async () => {
   const { id, username, token } = await panel.login(panel.freshName())
 
   expect(await answered(await me(token), 200)).toEqual({
     id,
     username,
     is_admin: false,
+    role: 'operator',
     lang: 'fr',
     theme: 'dark',
     sidebar_position: 'left',

@@ -22,13 +22,17 @@ test('authentication 2: the access token is a JWT signed with RS256, and its hea
   expect(await kids()).toContain(kid)
 })
 
-test('authentication 2: claims carry the user id, the username and is_admin; contract: and sid, iat, exp, iss, aud, jti', async () => {
+test('authentication 2: claims carry the user id, the username and is_admin; contract: and sid, iat, exp, iss, aud, jti; updates.md: and the role', async () => {
   const { id, username, sid, token } = await panel.login(panel.freshName())
 
   expect(decodeJwt(token)).toEqual({
     sub: String(id),
     username,
     is_admin: false,
+    role: 'operator',
+    operates: 'all',
+    proven: expect.any(Number),
+    enrolling: false,
     sid: String(sid),
     iat: expect.any(Number),
     exp: expect.any(Number),

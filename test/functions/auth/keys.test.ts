@@ -45,7 +45,15 @@ async function forged(app: App, kid: string): Promise<string> {
   const row = (await readSigningKeys(app.db)).find((key) => key.kid === kid)
   const key = await importPKCS8(app.secrets.open(`signing_key:${kid}`, row?.private_sealed ?? ''), 'RS256')
   const at = Math.floor(app.services.clock().getTime() / 1000)
-  return new SignJWT({ username: 'root', is_admin: true, sid: '4711' })
+  return new SignJWT({
+    username: 'root',
+    is_admin: true,
+    role: 'admin',
+    operates: 'all',
+    proven: at,
+    enrolling: false,
+    sid: '4711',
+  })
     .setProtectedHeader({ alg: 'RS256', kid })
     .setSubject('1')
     .setIssuer('ops-panel')

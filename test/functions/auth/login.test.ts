@@ -66,6 +66,10 @@ test('the access token is RS256, lasts 15 minutes, and has the claims of the use
       sub: '1',
       username: 'bob',
       is_admin: false,
+      role: 'operator',
+      operates: 'all',
+      proven: seconds,
+      enrolling: false,
       sid: '1',
       iat: seconds,
       exp: seconds + 900,
@@ -98,6 +102,8 @@ test('the session contains the hash of the cookie’s token, its expiry, user ag
       ip: '203.0.113.9',
       created_at: NOW,
       last_used_at: NOW,
+      proven_at: NOW,
+      proven_by: 'password',
     },
   ])
   expect(decoded(token).claims).toMatchObject({ sub: '1', typ: 'refresh', exp: Date.parse(IN_A_WEEK) / 1000 })
@@ -164,6 +170,9 @@ test('the first login creates the user with default preferences and stores its t
       kept_out: 0,
       own_word: 'user',
       shadow_counts: 1,
+      operates: '"all"',
+      barred_at: null,
+      barred_by: null,
     },
   ])
 })

@@ -66,7 +66,12 @@ test('a refresh asks the host again: a user who has left the group is no longer 
   expect(asked).toEqual(['alice', 'alice', 'alice'])
   expect(await stored()).toEqual({ is_admin: 0, kept_out: 0 })
   expect(await entries()).toMatchObject([
-    { action: 'rights_changed', username: 'alice', target: 'alice', details: { is_admin: false, confirmed: true } },
+    {
+      action: 'rights_changed',
+      username: 'alice',
+      target: 'alice',
+      details: { is_admin: false, role: 'operator', confirmed: true },
+    },
   ])
 })
 
@@ -86,8 +91,8 @@ test.each([
 
   expect(await isAdmin()).toBe(true)
   expect((await entries()).map(({ details }) => details)).toEqual([
-    { is_admin: false, confirmed: false },
-    { is_admin: true, confirmed: true },
+    { is_admin: false, role: 'operator', confirmed: false },
+    { is_admin: true, role: 'admin', confirmed: true },
   ])
 })
 
