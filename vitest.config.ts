@@ -83,8 +83,8 @@ const OWN_PROCESS = [
   'test/db/{brotli,connection}.test.ts',
   'test/demo/jobs.test.ts',
   'test/modules/loader.test.ts',
-  'test/platform/{escape-control,memory}.test.ts',
-  'test/runtime/{long-answers,slow-client,task}.test.ts',
+  'test/platform/{escape-control,memory,user-limit}.test.ts',
+  'test/runtime/{slow-client,task}.test.ts',
   'test/serve/slow-reader.test.ts',
   'test/ssh/{account-lookup,channel,line-ends,pool}.test.ts',
 ]

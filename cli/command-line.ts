@@ -11,7 +11,7 @@ export function parseCommandLine(
   const end = typed.includes('--') ? typed.indexOf('--') : typed.length
   const before = typed.slice(0, end)
   const words = [...before.filter((word) => !word.startsWith('-')), ...typed.slice(end + 1)]
-  const command = commands.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
+  const command = named(commands, words)
   if (!command) throw new UsageError(suggestion(commands, words))
   const args = words.slice(command.name.split(' ').length)
   const wanted = command.args ?? []
@@ -31,6 +31,15 @@ export function parseCommandLine(
   }
 }
 
+/** The command whose name the words begin with. Of `users` and `users bar`, it is the longer one where both match. */
+function named(commands: readonly CliCommand[], words: readonly string[]): CliCommand | undefined {
+  const matching = commands.filter(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
+  return matching.reduce<CliCommand | undefined>(
+    (longest, each) => (longest && longest.name.length >= each.name.length ? longest : each),
+    undefined,
+  )
+}
+
 function suggestion(commands: readonly CliCommand[], words: readonly string[]): string {
   const [first] = words
   if (first === undefined) return 'une option seule n’est pas une commande.'
@@ -46,11 +55,12 @@ function usage({ name, args = [] }: CliCommand): string {
 
 /** Returns help about the command that the words name, or about all that begin with the first word, if any. */
 export function helpFor(commands: readonly CliCommand[], words: readonly string[]): string | undefined {
-  const named = commands.find(({ name }) => `${words.join(' ')} `.startsWith(`${name} `))
   const [first] = words
-  const matching = named ? [named] : commands.filter(({ name }) => name.split(' ')[0] === first)
+  const alike = commands.filter(({ name }) => name.split(' ')[0] === first)
+  const command = words.length === 1 && alike.length > 1 ? undefined : named(commands, words)
+  const matching = command ? [command] : alike
   if (matching.length === 0) return undefined
-  const how = named ? `${usage(named)}${named.flags ? ' [options]' : ''}` : `${first} …`
+  const how = command ? `${usage(command)}${command.flags ? ' [options]' : ''}` : `${first} …`
   const all = 'Toutes les commandes et les variables : ops-panel --help'
   return `Usage : ops-panel ${how}\n\n${describeCommands(matching)}\n\n${all}\n`
 }

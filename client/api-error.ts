@@ -17,6 +17,14 @@ export interface Failure<code extends string = string> {
   destroys?: string[] | undefined
   /** The job that runs or waits already, in the place of the one that was asked for. */
   jobId?: string | undefined
+  /** Names the question of a sign-in or a confirmation, for the next answer. */
+  challenge?: string | undefined
+  /** The host’s questions besides the password. */
+  prompts?: Prompt[] | undefined
+  /** The kinds of second factor, one of which is asked for. */
+  factors?: string[] | undefined
+  /** The request options of WebAuthn, where a passkey is one of them. */
+  passkey?: PasskeyRequest | undefined
   /** The id of the request in the service's log. */
   requestId?: string | undefined
   /** The number of seconds after which a retry makes sense. */
@@ -24,43 +32,43 @@ export interface Failure<code extends string = string> {
   cause?: unknown
 }
 
+/** A text that the host asks for while somebody signs in. */
+export interface Prompt {
+  text: string
+  /** Whether the answer may be seen while it is typed. */
+  echo: boolean
+}
+
+/** Request options of WebAuthn, as `PublicKeyCredential.parseRequestOptionsFromJSON` takes them. */
+export interface PasskeyRequest {
+  challenge: string
+  rpId?: string
+  timeout?: number
+  userVerification?: string
+  allowCredentials?: { id: string; type: string; transports?: string[] }[]
+}
+
 /** The only error of this client. An aborted request rejects with the reason of its signal instead. */
 export class ApiError<code extends string = string> extends Error implements Failure<code> {
   override name = 'ApiError'
   /** The operation that failed. */
-  operation: string
-  status: number
-  code: code
-  details: Detail[]
-  findings: Finding[]
-  destroys: string[] | undefined
-  jobId: string | undefined
-  requestId: string | undefined
-  retryAfter: number | undefined
+  declare operation: string
+  declare status: number
+  declare code: code
+  declare details: Detail[]
+  declare findings: Finding[]
+  declare destroys: string[] | undefined
+  declare jobId: string | undefined
+  declare challenge: string | undefined
+  declare prompts: Prompt[] | undefined
+  declare factors: string[] | undefined
+  declare passkey: PasskeyRequest | undefined
+  declare requestId: string | undefined
+  declare retryAfter: number | undefined
 
-  constructor(operation: string, failure: Failure<code>) {
-    const {
-      message,
-      status,
-      code,
-      details = [],
-      findings = [],
-      destroys,
-      jobId,
-      requestId,
-      retryAfter,
-      cause,
-    } = failure
+  constructor(operation: string, { message, cause, ...failure }: Failure<code>) {
     super(message, { cause })
-    this.operation = operation
-    this.status = status
-    this.code = code
-    this.details = details
-    this.findings = findings
-    this.destroys = destroys
-    this.jobId = jobId
-    this.requestId = requestId
-    this.retryAfter = retryAfter
+    Object.assign(this, { operation, details: [], findings: [] }, failure)
   }
 }
 

@@ -1,5 +1,8 @@
 // Written by `npm run client:types` from the service's OpenAPI document: not by hand.
 
+/** Names an account that has signed in. */
+export type AccountId = number
+
 export type Application = {
   id: ApplicationId
   kind: 'community_script' | 'compose' | 'flatpak' | 'snap'
@@ -48,6 +51,17 @@ export type DeploymentId = string
 
 /** One rejected field of a request. */
 export type Detail = { field: string; message: string }
+
+export type Factor = {
+  id: FactorId
+  kind: 'totp' | 'passkey'
+  name: string
+  created_at: string
+  last_used_at: string | null
+}
+
+/** Names a second factor. */
+export type FactorId = number
 
 /** The fingerprint of a host’s key, as `ssh-keygen -l` writes it. */
 export type HostKey = string
@@ -112,6 +126,9 @@ export type Target = string
 /** The UPID of the hypervisor’s task, or the id of the job, that an action on a container has started. */
 export type TaskId = string
 
+/** Names an API token. It is no secret. */
+export type TokenId = number
+
 /** The number of a container. */
 export type Vmid = number
 
@@ -140,11 +157,11 @@ export interface Operations {
   /** The audit log */
   'GET /api/audit': {
     query?: {
-      limit?: number
-      before?: number
       action?:
+        | 'access_refused'
         | 'login_rate_limited'
         | 'login_failed'
+        | 'login_asked'
         | 'login_success'
         | 'proof_refused'
         | 'logout'
@@ -153,9 +170,23 @@ export interface Operations {
         | 'account_ended'
         | 'rights_changed'
         | 'keys_rotated'
+        | 'account_barred'
+        | 'account_unbarred'
+        | 'audit_exported'
+        | 'factor_add'
+        | 'factor_remove'
+        | 'factors_reset'
+        | 'recovery_codes_made'
+        | 'step_up'
+        | 'step_up_refused'
+        | 'token_created'
+        | 'token_revoked'
         | 'host_key_changed'
         | 'settings_changed'
+        | 'ssh_key_rotated'
         | 'installed'
+        | 'enrolment_link_made'
+        | 'enrolment_link_used'
         | 'plan_choice'
         | 'update_start'
         | 'protection_change'
@@ -193,6 +224,11 @@ export interface Operations {
         | 'module_removed'
         | 'module_taken_back'
       user?: string
+      target?: string /** A time with its zone (RFC 3339). */
+      from?: string /** A time with its zone (RFC 3339). */
+      until?: string
+      limit?: number
+      before?: number
     }
     answer: {
       entries: Array<{
@@ -206,25 +242,451 @@ export interface Operations {
       }>
       next: number | null
     }
-    code: 'forbidden' | 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code:
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Export the audit log */
+  'GET /api/audit/export': {
+    query?: {
+      action?:
+        | 'access_refused'
+        | 'login_rate_limited'
+        | 'login_failed'
+        | 'login_asked'
+        | 'login_success'
+        | 'proof_refused'
+        | 'logout'
+        | 'session_revoked'
+        | 'sessions_ended'
+        | 'account_ended'
+        | 'rights_changed'
+        | 'keys_rotated'
+        | 'account_barred'
+        | 'account_unbarred'
+        | 'audit_exported'
+        | 'factor_add'
+        | 'factor_remove'
+        | 'factors_reset'
+        | 'recovery_codes_made'
+        | 'step_up'
+        | 'step_up_refused'
+        | 'token_created'
+        | 'token_revoked'
+        | 'host_key_changed'
+        | 'settings_changed'
+        | 'ssh_key_rotated'
+        | 'installed'
+        | 'enrolment_link_made'
+        | 'enrolment_link_used'
+        | 'plan_choice'
+        | 'update_start'
+        | 'protection_change'
+        | 'update_rollback'
+        | 'update_keep'
+        | 'snapshot_delete'
+        | 'update_end'
+        | 'update_cancel'
+        | 'check_start'
+        | 'remedy_start'
+        | 'container_start'
+        | 'container_stop'
+        | 'container_shutdown'
+        | 'container_reboot'
+        | 'channel_create'
+        | 'channel_change'
+        | 'channel_delete'
+        | 'channel_test'
+        | 'restart_start'
+        | 'host_reboot'
+        | 'schedule_create'
+        | 'schedule_change'
+        | 'schedule_delete'
+        | 'schedule_run'
+        | 'schedule_cancel'
+        | 'schedule_pause_all'
+        | 'application_agree'
+        | 'application_start'
+        | 'application_withdraw'
+        | 'terminal_open'
+        | 'terminal_close'
+        | 'module_installed'
+        | 'module_enabled'
+        | 'module_disabled'
+        | 'module_removed'
+        | 'module_taken_back'
+      user?: string
+      target?: string /** A time with its zone (RFC 3339). */
+      from?: string /** A time with its zone (RFC 3339). */
+      until?: string
+      format?: 'jsonl' | 'csv'
+    }
+    answer: string
+    code:
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Add a passkey by a link of the console */
+  'POST /api/auth/enrol': {
+    body: {
+      /** The code of the link. */ code: string
+      name: string /** The new credential, as `toJSON` of the browser writes it. */
+      response: {
+        id: string
+        rawId: string
+        type: 'public-key'
+        response: {
+          clientDataJSON: string
+          attestationObject: string
+          transports?: Array<string>
+        } /** The outputs of extensions; they are not read. */
+        clientExtensionResults?: Record<string, unknown>
+      }
+    }
+    answer: {
+      factor: Factor /** Ten codes, each of which replaces a factor once. They are shown now and never again. */
+      recovery_codes?: Array<string>
+      username: string
+    }
+    code:
+      | 'account_barred'
+      | 'body_too_large'
+      | 'challenge_over'
+      | 'factors_full'
+      | 'host_account_missing'
+      | 'host_silent'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'login_rate_limited'
+      | 'origin_forbidden'
+      | 'passkey_invalid'
+      | 'passkey_known'
+      | 'passkey_sign_in_off'
+      | 'passkeys_need_name'
+      | AnyCode
+  }
+  /** Begin with a passkey by a link of the console */
+  'POST /api/auth/enrol/options': {
+    body: {
+      /** The code of the link. */ code: string
+    }
+    answer: {
+      username: string
+      options: {
+        rp: { id: string; name: string }
+        user: { id: string; name: string; displayName: string }
+        challenge: string
+        pubKeyCredParams: Array<{ type: 'public-key'; alg: number }>
+        timeout: number
+        attestation: 'none'
+        excludeCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>
+        authenticatorSelection: {
+          residentKey: 'preferred' | 'required'
+          requireResidentKey: boolean
+          userVerification: 'required'
+        }
+      }
+    }
+    code:
+      | 'account_barred'
+      | 'body_too_large'
+      | 'challenge_over'
+      | 'host_account_missing'
+      | 'host_silent'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'login_rate_limited'
+      | 'origin_forbidden'
+      | 'passkey_sign_in_off'
+      | 'passkeys_need_name'
+      | AnyCode
+  }
+  /** The caller’s second factors */
+  'GET /api/auth/factors': {
+    answer: { factors: Array<Factor>; recovery_codes_left: number; required: boolean }
+    code: 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Remove a second factor */
+  'DELETE /api/auth/factors/{id}': {
+    params: { id: FactorId }
+    answer: { message: string }
+    code:
+      | 'enrolment_required'
+      | 'factor_missing'
+      | 'factor_needed'
+      | 'forbidden'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Add a passkey */
+  'POST /api/auth/factors/passkeys': {
+    body: {
+      /** The challenge that is answered. */ challenge: string
+      name: string /** The new credential, as `toJSON` of the browser writes it. */
+      response: {
+        id: string
+        rawId: string
+        type: 'public-key'
+        response: {
+          clientDataJSON: string
+          attestationObject: string
+          transports?: Array<string>
+        } /** The outputs of extensions; they are not read. */
+        clientExtensionResults?: Record<string, unknown>
+      }
+    }
+    answer: {
+      factor: Factor /** Ten codes, each of which replaces a factor once. They are shown now and never again. */
+      recovery_codes?: Array<string>
+    }
+    code:
+      | 'body_too_large'
+      | 'challenge_over'
+      | 'factors_full'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'passkey_invalid'
+      | 'passkey_known'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Begin with a passkey */
+  'POST /api/auth/factors/passkeys/options': {
+    answer: {
+      /** The challenge that is answered. */ challenge: string
+      options: {
+        rp: { id: string; name: string }
+        user: { id: string; name: string; displayName: string }
+        challenge: string
+        pubKeyCredParams: Array<{ type: 'public-key'; alg: number }>
+        timeout: number
+        attestation: 'none'
+        excludeCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>
+        authenticatorSelection: {
+          residentKey: 'preferred' | 'required'
+          requireResidentKey: boolean
+          userVerification: 'required'
+        }
+      }
+    }
+    code:
+      | 'factors_full'
+      | 'forbidden'
+      | 'passkeys_need_name'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Replace the recovery codes */
+  'POST /api/auth/factors/recovery': {
+    answer: {
+      /** Ten codes, each of which replaces a factor once. They are shown now and never again. */
+      recovery_codes: Array<string>
+    }
+    code:
+      | 'enrolment_required'
+      | 'factor_missing'
+      | 'forbidden'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Begin with an authenticator */
+  'POST /api/auth/factors/totp': {
+    body: { name: string }
+    answer: {
+      /** In base32. */ secret: string /** An `otpauth:` address. */
+      uri: string /** The challenge that is answered. */
+      challenge: string
+    }
+    code:
+      | 'body_too_large'
+      | 'factors_full'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Add an authenticator */
+  'POST /api/auth/factors/totp/confirm': {
+    body: {
+      /** The challenge that is answered. */ challenge: string /** Six digits. */
+      code: string
+    }
+    answer: {
+      factor: Factor /** Ten codes, each of which replaces a factor once. They are shown now and never again. */
+      recovery_codes?: Array<string>
+    }
+    code:
+      | 'body_too_large'
+      | 'challenge_over'
+      | 'factor_wrong'
+      | 'factors_full'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Sign in */
   'POST /api/auth/login': {
     body: { username: string; password: string }
     answer: { access_token: string; expires_in: 900; user: { id: number; username: string; is_admin: boolean } }
     code:
+      | 'account_barred'
       | 'bad_credentials'
       | 'body_too_large'
       | 'credentials_missing'
+      | 'factor_required'
       | 'host_key_changed'
       | 'invalid_json'
       | 'login_busy'
       | 'login_rate_limited'
+      | 'more_asked'
+      | 'not_invited'
       | 'origin_forbidden'
+      | 'passwords_not_taken'
+      | 'prompts_impossible'
+      | 'rights_unknown'
       | 'ssh_host_missing'
       | 'ssh_throttled'
       | 'ssh_unreachable'
       | AnyCode
+  }
+  /** Go on with a sign-in */
+  'POST /api/auth/login/answers': {
+    body:
+      | {
+          /** The challenge that is answered. */ challenge: string
+          factor: 'totp' | 'recovery' /** The code. */
+          answers: Array<string>
+        }
+      | {
+          /** The challenge that is answered. */ challenge: string
+          factor: 'passkey' /** The assertion, as `toJSON` of the browser writes it. */
+          assertion: {
+            id: string
+            rawId: string
+            type: 'public-key'
+            response: {
+              clientDataJSON: string
+              authenticatorData: string
+              signature: string
+              userHandle?: string | null
+            } /** The outputs of extensions; they are not read. */
+            clientExtensionResults?: Record<string, unknown>
+          }
+        }
+      | {
+          /** The challenge that `more_asked` told. */
+          challenge: string /** One answer for each prompt, in their order. */
+          answers: Array<string>
+        }
+    answer: { access_token: string; expires_in: 900; user: { id: number; username: string; is_admin: boolean } }
+    code:
+      | 'account_barred'
+      | 'answers_miscounted'
+      | 'answers_refused'
+      | 'bad_credentials'
+      | 'body_too_large'
+      | 'challenge_elsewhere'
+      | 'challenge_over'
+      | 'factor_locked'
+      | 'factor_required'
+      | 'factor_wrong'
+      | 'host_key_changed'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'login_busy'
+      | 'login_rate_limited'
+      | 'more_asked'
+      | 'not_invited'
+      | 'origin_forbidden'
+      | 'passwords_not_taken'
+      | 'prompts_impossible'
+      | 'rights_unknown'
+      | 'ssh_host_missing'
+      | 'ssh_throttled'
+      | 'ssh_unreachable'
+      | AnyCode
+  }
+  /** Whether a passkey signs in */
+  'GET /api/auth/login/passkey': {
+    answer: { enabled: boolean }
+    code: 'rate_limited' | AnyCode
+  }
+  /** Sign in by passkey */
+  'POST /api/auth/login/passkey': {
+    body: {
+      /** The challenge that is answered. */
+      challenge: string /** The assertion, as `toJSON` of the browser writes it. */
+      response: {
+        id: string
+        rawId: string
+        type: 'public-key'
+        response: {
+          clientDataJSON: string
+          authenticatorData: string
+          signature: string
+          userHandle?: string | null
+        } /** The outputs of extensions; they are not read. */
+        clientExtensionResults?: Record<string, unknown>
+      }
+    }
+    answer: { access_token: string; expires_in: 900; user: { id: number; username: string; is_admin: boolean } }
+    code:
+      | 'account_barred'
+      | 'account_kept_out'
+      | 'account_unusable'
+      | 'body_too_large'
+      | 'challenge_over'
+      | 'factor_locked'
+      | 'host_silent'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'login_rate_limited'
+      | 'not_invited'
+      | 'origin_forbidden'
+      | 'passkey_refused'
+      | 'passkey_sign_in_off'
+      | 'rights_unknown'
+      | AnyCode
+  }
+  /** Begin to sign in by passkey */
+  'POST /api/auth/login/passkey/options': {
+    answer: {
+      /** The challenge that is answered. */ challenge: string
+      options: {
+        rpId: string
+        challenge: string
+        timeout: number
+        userVerification: 'required'
+        allowCredentials: Array<{ type: 'public-key'; id: string; transports: Array<string> }>
+      }
+    }
+    code: 'login_rate_limited' | 'origin_forbidden' | 'passkey_sign_in_off' | 'passkeys_need_name' | AnyCode
   }
   /** Sign out */
   'POST /api/auth/logout': {
@@ -237,6 +699,9 @@ export interface Operations {
       id: number
       username: string
       is_admin: boolean
+      role: 'viewer' | 'operator' | 'admin' /** The targets that an operator may work on, where these are not all. */
+      operates?: Array<string> /** Whether the caller must first add a second factor. */
+      must_enrol?: true
       lang: string
       theme: string
       sidebar_position: string
@@ -244,10 +709,48 @@ export interface Operations {
     }
     code: 'profile_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
+  /** The provider by which people sign in */
+  'GET /api/auth/oidc': {
+    answer: { name: string | null }
+    code: 'rate_limited' | AnyCode
+  }
+  /** Begin a sign-in by OpenID Connect */
+  'POST /api/auth/oidc': {
+    answer: { url: string /** The challenge that is answered. */; challenge: string }
+    code: 'not_found' | 'oidc_unreachable' | 'rate_limited' | AnyCode
+  }
+  /** End a sign-in by OpenID Connect */
+  'POST /api/auth/oidc/answer': {
+    body: {
+      /** The challenge that is answered. */
+      challenge: string /** The query of the address, such as `?code=…&state=…`. */
+      answer: string
+    }
+    answer: { access_token: string; expires_in: 900; user: { id: number; username: string; is_admin: boolean } }
+    code:
+      | 'account_barred'
+      | 'account_kept_out'
+      | 'account_unusable'
+      | 'body_too_large'
+      | 'challenge_over'
+      | 'factor_required'
+      | 'host_silent'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'not_found'
+      | 'not_invited'
+      | 'oidc_denied'
+      | 'oidc_invalid'
+      | 'oidc_unreachable'
+      | 'origin_forbidden'
+      | 'rate_limited'
+      | 'rights_unknown'
+      | AnyCode
+  }
   /** The caller’s preferences */
   'GET /api/auth/preferences': {
     answer: { lang: string; theme: string; sidebar_position: string; chosen: boolean }
-    code: 'profile_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'forbidden' | 'profile_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** Change preferences */
   'PATCH /api/auth/preferences': {
@@ -255,6 +758,7 @@ export interface Operations {
     answer: { message: string }
     code:
       | 'body_too_large'
+      | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
       | 'preference_invalid'
@@ -279,18 +783,235 @@ export interface Operations {
       expires_at: string
       is_current: boolean
     }>
-    code: 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** End a session */
   'DELETE /api/auth/sessions/{id}': {
     params: { id: SessionId }
     answer: { message: string }
-    code: 'rate_limited' | 'session_missing' | 'unauthenticated' | AnyCode
+    code: 'forbidden' | 'rate_limited' | 'session_missing' | 'unauthenticated' | AnyCode
+  }
+  /** Prove again who the caller is */
+  'POST /api/auth/step-up': {
+    body:
+      | { factor: 'totp' | 'recovery' /** The code. */; answers: Array<string> }
+      | {
+          /** The challenge that is answered. */ challenge: string
+          factor?: 'passkey' /** The assertion, as `toJSON` of the browser writes it. */
+          assertion: {
+            id: string
+            rawId: string
+            type: 'public-key'
+            response: {
+              clientDataJSON: string
+              authenticatorData: string
+              signature: string
+              userHandle?: string | null
+            } /** The outputs of extensions; they are not read. */
+            clientExtensionResults?: Record<string, unknown>
+          }
+        }
+      | {
+          /** The challenge that `more_asked` told. */
+          challenge: string /** One answer for each prompt, in their order. */
+          answers: Array<string>
+        }
+      | {
+          /** The caller’s own password, as proof. */ password?: string
+        }
+    answer: { access_token: string; expires_in: 900 }
+    code:
+      | 'answers_miscounted'
+      | 'body_too_large'
+      | 'challenge_elsewhere'
+      | 'challenge_over'
+      | 'factor_locked'
+      | 'factor_proof_required'
+      | 'factor_wrong'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'login_busy'
+      | 'login_rate_limited'
+      | 'proof_impossible'
+      | 'proof_more_asked'
+      | 'proof_required'
+      | 'proof_wrong'
+      | 'rate_limited'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** API tokens */
+  'GET /api/auth/tokens': {
+    query?: { all?: 'true' | 'false' }
+    answer: Array<{
+      id: TokenId /** Its owner. */
+      username: string
+      name: string
+      role: 'viewer' | 'operator' | 'admin'
+      targets:
+        | 'all'
+        | Array<string> /** The lesser of its own role and that of its owner; null for a token that is refused, because it has expired, its owner is barred, or the host does not confirm the owner. */
+      effective_role: 'viewer' | 'operator' | 'admin' | null
+      created_at: string
+      expires_at: string | null /** To the minute. */
+      last_used_at: string | null
+      last_ip: string | null
+    }>
+    code: 'enrolment_required' | 'forbidden' | 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
+  /** Make an API token */
+  'POST /api/auth/tokens': {
+    body: {
+      name: string
+      role: 'viewer' | 'operator' | 'admin' /** The targets that it reads and works on: all, or these only. */
+      targets: 'all' | Array<string>
+      expires_in_days?: number /** At most 400 days from now; null for a token that never expires. */
+      expires_at?: string | null
+    }
+    answer: {
+      id: TokenId /** Its owner. */
+      username: string
+      name: string
+      role: 'viewer' | 'operator' | 'admin'
+      targets:
+        | 'all'
+        | Array<string> /** The lesser of its own role and that of its owner; null for a token that is refused, because it has expired, its owner is barred, or the host does not confirm the owner. */
+      effective_role: 'viewer' | 'operator' | 'admin' | null
+      created_at: string
+      expires_at: string | null /** To the minute. */
+      last_used_at: string | null
+      last_ip: string | null /** Shown once: the service stores its hash. */
+      token: string
+    }
+    code:
+      | 'body_too_large'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'token_exceeds'
+      | 'token_expiry_invalid'
+      | 'tokens_full'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Revoke an API token */
+  'DELETE /api/auth/tokens/{id}': {
+    params: { id: TokenId }
+    answer: { message: string }
+    code:
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'token_missing'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Everybody who has signed in */
+  'GET /api/auth/users': {
+    answer: Array<{
+      id: AccountId
+      username: string
+      role: 'viewer' | 'operator' | 'admin' /** The targets that it works on; none for a viewer. */
+      operates: 'all' | Array<string>
+      last_login_at: string | null /** When the host last confirmed the account and its rights. */
+      rights_at: string | null
+      sessions: number
+      tokens: number
+      factors: { totp: number; passkeys: number; recovery_codes: number }
+      barred_at: string | null
+      barred_by: string | null
+    }>
+    code: 'enrolment_required' | 'forbidden' | 'rate_limited' | 'target_forbidden' | 'unauthenticated' | AnyCode
+  }
+  /** Lift the bar of an account */
+  'DELETE /api/auth/users/{id}/bar': {
+    params: { id: AccountId }
+    answer: { message: string }
+    code:
+      | 'account_unknown'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Bar an account */
+  'PUT /api/auth/users/{id}/bar': {
+    params: { id: AccountId }
+    answer: { message: string }
+    code:
+      | 'account_unknown'
+      | 'bar_self'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** End all sessions of an account */
+  'DELETE /api/auth/users/{id}/sessions': {
+    params: { id: AccountId }
+    answer: { ended: number; message: string }
+    code:
+      | 'account_unknown'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** The sessions of an account */
+  'GET /api/auth/users/{id}/sessions': {
+    params: { id: AccountId }
+    answer: Array<{
+      id: SessionId
+      user_agent: string
+      ip: string
+      created_at: string
+      last_used_at: string | null
+      expires_at: string
+      proven_at: string
+      proven_by: 'password' | 'host' | 'totp' | 'passkey' | 'recovery' | 'oidc'
+    }>
+    code:
+      | 'account_unknown'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'rate_limited'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** End a session of an account */
+  'DELETE /api/auth/users/{id}/sessions/{session}': {
+    params: { id: AccountId; session: SessionId }
+    answer: { message: string }
+    code:
+      | 'account_unknown'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'rate_limited'
+      | 'session_missing'
+      | 'step_up_required'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** The caller’s dashboard */
   'GET /api/dashboard/layout': {
     answer: Record<string, unknown>
-    code: 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** Store the caller’s dashboard */
   'PUT /api/dashboard/layout': {
@@ -298,6 +1019,8 @@ export interface Operations {
     answer: { message: string }
     code:
       | 'body_too_large'
+      | 'enrolment_required'
+      | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
       | 'profile_missing'
@@ -340,6 +1063,7 @@ export interface Operations {
     }>
     code:
       | 'container_locked'
+      | 'enrolment_required'
       | 'host_answer_too_long'
       | 'hypervisor_certificate'
       | 'hypervisor_forbidden'
@@ -364,6 +1088,7 @@ export interface Operations {
     code:
       | 'container_locked'
       | 'container_missing'
+      | 'enrolment_required'
       | 'forbidden'
       | 'host_answer_too_long'
       | 'hypervisor_certificate'
@@ -382,6 +1107,7 @@ export interface Operations {
       | 'ssh_failed'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -404,11 +1130,13 @@ export interface Operations {
       dpkg_broken: boolean
     }
     code:
+      | 'enrolment_required'
       | 'host_answer_too_long'
       | 'rate_limited'
       | 'ssh_failed'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -420,6 +1148,7 @@ export interface Operations {
       | 'backup_running'
       | 'body_too_large'
       | 'confirm_invalid'
+      | 'enrolment_required'
       | 'forbidden'
       | 'host_answer_too_long'
       | 'invalid_json'
@@ -431,6 +1160,8 @@ export interface Operations {
       | 'ssh_failed'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -440,6 +1171,7 @@ export interface Operations {
     answer: { status: 'running' | 'stopped'; exit_status: string | null; log: Array<string> }
     code:
       | 'container_locked'
+      | 'enrolment_required'
       | 'forbidden'
       | 'hypervisor_certificate'
       | 'hypervisor_forbidden'
@@ -452,20 +1184,33 @@ export interface Operations {
       | 'hypervisor_unreadable'
       | 'job_missing'
       | 'rate_limited'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
   /** Install the service */
   'POST /api/install': {
-    body: {
-      setup_token?: string
-      ssh_host: string
-      ssh_username: string
-      ssh_password: string
-      ssh_host_key: HostKey
-      hypervisor_url?: string
-      hypervisor_token?: string
-    }
+    body:
+      | {
+          setup_token?: string
+          ssh_host: string
+          ssh_username: string /** How the service account signs in: by its password, or by the key that the wizard has made. */
+          auth?: 'password' | 'key' /** The password of the service account. */
+          ssh_password: string
+          ssh_host_key: HostKey
+          hypervisor_url?: string
+          hypervisor_token?: string
+        }
+      | {
+          setup_token?: string
+          ssh_host: string
+          ssh_username: string
+          auth: 'key' /** The password of the service account. With a key it may be empty; sudo and hosts that refuse the key get it. */
+          ssh_password?: string
+          ssh_host_key: HostKey
+          hypervisor_url?: string
+          hypervisor_token?: string
+        }
     answer: { message: string }
     code:
       | 'already_installed'
@@ -475,12 +1220,27 @@ export interface Operations {
       | 'invalid_request'
       | 'rate_limited'
       | 'setup_token_wrong'
+      | 'ssh_key_missing'
       | 'target_invalid'
       | AnyCode
   }
   /** Check a host */
   'POST /api/install/check': {
-    body: { setup_token?: string; ssh_host: string; ssh_username: string; ssh_password: string }
+    body:
+      | {
+          setup_token?: string
+          ssh_host: string
+          ssh_username: string /** How the service account signs in: by its password, or by the key that the wizard has made. */
+          auth?: 'password' | 'key' /** The password of the service account. */
+          ssh_password: string
+        }
+      | {
+          setup_token?: string
+          ssh_host: string
+          ssh_username: string
+          auth: 'key' /** The password of the service account. With a key it may be empty; sudo and hosts that refuse the key get it. */
+          ssh_password?: string
+        }
     answer: {
       ssh_host_key: HostKey | ''
       checks: Array<{
@@ -496,7 +1256,29 @@ export interface Operations {
       | 'invalid_request'
       | 'rate_limited'
       | 'setup_token_wrong'
+      | 'ssh_key_missing'
       | 'target_invalid'
+      | AnyCode
+  }
+  /** Make the service account’s key */
+  'POST /api/install/key': {
+    body: { setup_token?: string }
+    answer: {
+      ssh_public_key: string /** The line for `authorized_keys`. */
+      authorized_key: string
+      parts: Array<{
+        text: string
+        message: string /** The line does not have this part; it may be added. */
+        optional: boolean
+      }>
+    }
+    code:
+      | 'already_installed'
+      | 'body_too_large'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'setup_token_wrong'
       | AnyCode
   }
   /** The state of the installation */
@@ -507,13 +1289,23 @@ export interface Operations {
   /** Modules */
   'GET /api/modules': {
     answer: Array<Module>
-    code: 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** Disable a module */
   'POST /api/modules/{id}/disable': {
     params: { id: ModuleId }
     answer: { message: string; restart: boolean; deployment: DeploymentId | null }
-    code: 'core_module' | 'forbidden' | 'module_busy' | 'module_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code:
+      | 'core_module'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'module_busy'
+      | 'module_missing'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Enable a module */
   'POST /api/modules/{id}/enable': {
@@ -523,11 +1315,14 @@ export interface Operations {
       | 'core_module'
       | 'deployer_missing'
       | 'deployment_busy'
+      | 'enrolment_required'
       | 'forbidden'
       | 'module_busy'
       | 'module_missing'
       | 'modules_folder_unusable'
       | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -580,7 +1375,7 @@ export interface Operations {
         last: { at: string; ok: boolean; error: string | null } | null
       }>
     }
-    code: 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'forbidden' | 'rate_limited' | 'target_forbidden' | 'unauthenticated' | AnyCode
   }
   /** Add a channel */
   'POST /api/notifications/channels': {
@@ -683,10 +1478,13 @@ export interface Operations {
       | 'channel_name_taken'
       | 'channel_settings_invalid'
       | 'channels_full'
+      | 'enrolment_required'
       | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
       | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -694,7 +1492,15 @@ export interface Operations {
   'DELETE /api/notifications/channels/{id}': {
     params: { id: ChannelId }
     answer: { message: string }
-    code: 'channel_missing' | 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code:
+      | 'channel_missing'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Change a channel */
   'PATCH /api/notifications/channels/{id}': {
@@ -793,10 +1599,13 @@ export interface Operations {
       | 'channel_name_taken'
       | 'channel_secret_required'
       | 'channel_settings_invalid'
+      | 'enrolment_required'
       | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
       | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -809,7 +1618,16 @@ export interface Operations {
       answer: string /** Recipients that the mail server refused, in a sentence. */
       refused: string | null
     }
-    code: 'channel_missing' | 'channel_refused' | 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code:
+      | 'channel_missing'
+      | 'channel_refused'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Notices and their deliveries */
   'GET /api/notifications/notices': {
@@ -852,7 +1670,14 @@ export interface Operations {
       }>
       next: number | null
     }
-    code: 'forbidden' | 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code:
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** The endpoints */
   'GET /api/openapi.json': {
@@ -863,7 +1688,14 @@ export interface Operations {
   'GET /api/registry/deployments/{id}': {
     params: { id: DeploymentId }
     answer: Deployment
-    code: 'deployment_missing' | 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code:
+      | 'deployment_missing'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'rate_limited'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Modules on the forge */
   'GET /api/registry/modules': {
@@ -884,7 +1716,7 @@ export interface Operations {
       }>
       error: string | null
     }
-    code: 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'forbidden' | 'rate_limited' | 'target_forbidden' | 'unauthenticated' | AnyCode
   }
   /** Install a module */
   'POST /api/registry/modules/{id}/install': {
@@ -897,6 +1729,7 @@ export interface Operations {
       | 'core_module'
       | 'deployer_missing'
       | 'deployment_busy'
+      | 'enrolment_required'
       | 'forbidden'
       | 'forge_failed'
       | 'forge_missing'
@@ -907,6 +1740,8 @@ export interface Operations {
       | 'modules_folder_unusable'
       | 'rate_limited'
       | 'repository_missing'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -931,13 +1766,23 @@ export interface Operations {
       problem: 'files_missing' | 'load_failed' | 'not_in_registry' | null
       detail: string | null
     }>
-    code: 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'forbidden' | 'rate_limited' | 'target_forbidden' | 'unauthenticated' | AnyCode
   }
   /** Remove a module */
   'DELETE /api/repair/modules/{id}': {
     params: { id: ModuleId }
     answer: { message: string }
-    code: 'core_module' | 'forbidden' | 'module_busy' | 'module_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code:
+      | 'core_module'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'module_busy'
+      | 'module_missing'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** All schedules */
   'GET /api/schedules': {
@@ -1003,7 +1848,7 @@ export interface Operations {
       soonest: { id: ScheduleId; name: string; at: string } | null
       next: string | null
     }
-    code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'invalid_request' | 'rate_limited' | 'target_forbidden' | 'unauthenticated' | AnyCode
   }
   /** Add a schedule */
   'POST /api/schedules': {
@@ -1075,6 +1920,7 @@ export interface Operations {
     }
     code:
       | 'body_too_large'
+      | 'enrolment_required'
       | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
@@ -1086,6 +1932,8 @@ export interface Operations {
       | 'rate_limited'
       | 'schedule_invalid'
       | 'schedules_full'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -1095,10 +1943,13 @@ export interface Operations {
     answer: { paused: { by: string; at: string } | null }
     code:
       | 'body_too_large'
+      | 'enrolment_required'
       | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
       | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -1106,7 +1957,16 @@ export interface Operations {
   'DELETE /api/schedules/{id}': {
     params: { id: ScheduleId }
     answer: { message: string }
-    code: 'forbidden' | 'rate_limited' | 'schedule_missing' | 'schedule_running' | 'unauthenticated' | AnyCode
+    code:
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'rate_limited'
+      | 'schedule_missing'
+      | 'schedule_running'
+      | 'step_up_required'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** A schedule */
   'GET /api/schedules/{id}': {
@@ -1161,7 +2021,7 @@ export interface Operations {
       ping_url_set: boolean
       revision: number
     }
-    code: 'rate_limited' | 'schedule_missing' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'rate_limited' | 'schedule_missing' | 'target_forbidden' | 'unauthenticated' | AnyCode
   }
   /** Change a schedule */
   'PATCH /api/schedules/{id}': {
@@ -1234,6 +2094,7 @@ export interface Operations {
     }
     code:
       | 'body_too_large'
+      | 'enrolment_required'
       | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
@@ -1246,6 +2107,8 @@ export interface Operations {
       | 'schedule_changed'
       | 'schedule_invalid'
       | 'schedule_missing'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -1254,12 +2117,15 @@ export interface Operations {
     params: { id: ScheduleId }
     answer: { run_id: ScheduleRunId; message: string }
     code:
+      | 'enrolment_required'
       | 'forbidden'
       | 'rate_limited'
       | 'schedule_changed'
       | 'schedule_missing'
       | 'schedule_running'
       | 'schedules_paused'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -1297,7 +2163,15 @@ export interface Operations {
       }>
       next: ScheduleRunId | null
     }
-    code: 'invalid_request' | 'rate_limited' | 'schedule_missing' | 'schedule_run_missing' | 'unauthenticated' | AnyCode
+    code:
+      | 'enrolment_required'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'schedule_missing'
+      | 'schedule_run_missing'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** The next times of a pattern */
   'GET /api/schedules/preview': {
@@ -1307,7 +2181,7 @@ export interface Operations {
       timezone: string
     }
     answer: { next: Array<string> }
-    code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** A run of a schedule */
   'GET /api/schedules/runs/{id}': {
@@ -1339,13 +2213,27 @@ export interface Operations {
       }>
       reboot: { check_id: string | null; job_id: string | null; outcome: string | null } | null
     }
-    code: 'rate_limited' | 'schedule_run_missing' | 'unauthenticated' | AnyCode
+    code:
+      | 'enrolment_required'
+      | 'rate_limited'
+      | 'schedule_run_missing'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Cancel a run of a schedule */
   'POST /api/schedules/runs/{id}/cancel': {
     params: { id: ScheduleRunId }
     answer: { message: string }
-    code: 'forbidden' | 'rate_limited' | 'schedule_run_ended' | 'schedule_run_missing' | 'unauthenticated' | AnyCode
+    code:
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'rate_limited'
+      | 'schedule_run_ended'
+      | 'schedule_run_missing'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Settings */
   'GET /api/settings': {
@@ -1353,6 +2241,10 @@ export interface Operations {
       ssh_host: string
       ssh_username: string
       ssh_password_set: boolean
+      ssh_key_set: boolean /** The public key of the service account; empty without a key. */
+      ssh_public_key: string /** Whether a new key waits until the host has it. */
+      ssh_key_next_set: boolean /** Public keys, one a line, that are not used any more but may still be on the host. */
+      ssh_key_retired: string
       ssh_host_key: string
       hypervisor_url: string
       hypervisor_token_set: boolean
@@ -1361,7 +2253,7 @@ export interface Operations {
       checks_parallel: string
       dashboard_shortcuts: string
     }
-    code: 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'forbidden' | 'rate_limited' | 'target_forbidden' | 'unauthenticated' | AnyCode
   }
   /** Change settings */
   'PATCH /api/settings': {
@@ -1381,6 +2273,7 @@ export interface Operations {
     answer: { message: string }
     code:
       | 'body_too_large'
+      | 'enrolment_required'
       | 'forbidden'
       | 'host_key_required'
       | 'hypervisor_token_required'
@@ -1392,6 +2285,8 @@ export interface Operations {
       | 'proof_required'
       | 'proof_wrong'
       | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -1401,11 +2296,13 @@ export interface Operations {
     answer: { ssh_host_key: HostKey }
     code:
       | 'body_too_large'
+      | 'enrolment_required'
       | 'forbidden'
       | 'host_check_failed'
       | 'invalid_json'
       | 'invalid_request'
       | 'rate_limited'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'unauthenticated'
       | AnyCode
@@ -1413,12 +2310,12 @@ export interface Operations {
   /** The log */
   'GET /api/settings/logs': {
     answer: { lines: Array<string> }
-    code: 'forbidden' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'forbidden' | 'rate_limited' | 'target_forbidden' | 'unauthenticated' | AnyCode
   }
   /** Public settings */
   'GET /api/settings/public': {
     answer: { dashboard_shortcuts: string }
-    code: 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** Store public settings */
   'PUT /api/settings/public': {
@@ -1426,10 +2323,45 @@ export interface Operations {
     answer: { message: string }
     code:
       | 'body_too_large'
+      | 'enrolment_required'
       | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
       | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Give the service account a new key */
+  'POST /api/settings/ssh-key/rotate': {
+    body: {
+      /** The line of the waiting key has been added by hand. */
+      confirmed?: boolean /** Forget the stored password of the account. */
+      drop_password?: boolean
+    }
+    answer: {
+      state: 'rotated' | 'waiting' /** The new public key. */
+      ssh_public_key: string /** The line for `authorized_keys`. */
+      authorized_key: string /** Whether the host still accepts, or may accept, a key before it. */
+      old_key_left: boolean
+      message: string
+    }
+    code:
+      | 'body_too_large'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'invalid_json'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'ssh_failed'
+      | 'ssh_incomplete'
+      | 'ssh_key_none_waiting'
+      | 'ssh_key_refused'
+      | 'ssh_password_unreadable'
+      | 'step_up_required'
+      | 'sudo_wants_password'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -1437,7 +2369,15 @@ export interface Operations {
   'GET /api/updates/applications': {
     query: { target: Target }
     answer: { applications: Array<Application> }
-    code: 'check_missing' | 'invalid_request' | 'rate_limited' | 'target_invalid' | 'unauthenticated' | AnyCode
+    code:
+      | 'check_missing'
+      | 'enrolment_required'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'target_forbidden'
+      | 'target_invalid'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Withdraw an agreement to what an update of an application would run */
   'DELETE /api/updates/applications/agreement': {
@@ -1445,10 +2385,12 @@ export interface Operations {
     answer: { message: string }
     code:
       | 'body_too_large'
+      | 'enrolment_required'
       | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
       | 'rate_limited'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'unauthenticated'
       | AnyCode
@@ -1461,11 +2403,14 @@ export interface Operations {
       | 'application_missing'
       | 'body_too_large'
       | 'check_missing'
+      | 'enrolment_required'
       | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
       | 'rate_limited'
       | 'source_changed'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'unauthenticated'
       | AnyCode
@@ -1480,6 +2425,7 @@ export interface Operations {
       | 'application_unsupported'
       | 'body_too_large'
       | 'check_missing'
+      | 'enrolment_required'
       | 'forbidden'
       | 'host_answer_too_long'
       | 'host_helper_lacks'
@@ -1495,6 +2441,8 @@ export interface Operations {
       | 'ssh_failed'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'unauthenticated'
       | AnyCode
@@ -1515,6 +2463,8 @@ export interface Operations {
       | 'application_unsupported'
       | 'body_too_large'
       | 'check_missing'
+      | 'enrolment_required'
+      | 'forbidden'
       | 'host_answer_too_long'
       | 'host_helper_lacks'
       | 'host_helper_old'
@@ -1526,6 +2476,7 @@ export interface Operations {
       | 'ssh_failed'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'unauthenticated'
       | AnyCode
@@ -1541,12 +2492,14 @@ export interface Operations {
     code:
       | 'changelog_missing'
       | 'changelog_unavailable'
+      | 'enrolment_required'
       | 'host_answer_too_long'
       | 'invalid_request'
       | 'rate_limited'
       | 'ssh_failed'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'unauthenticated'
       | AnyCode
@@ -1681,7 +2634,7 @@ export interface Operations {
       }
       schedules_paused: { by: string; at: string } | null
     }
-    code: 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** Check a target */
   'POST /api/updates/checks': {
@@ -1690,12 +2643,15 @@ export interface Operations {
     code:
       | 'account_kept_out'
       | 'body_too_large'
+      | 'enrolment_required'
+      | 'forbidden'
       | 'invalid_json'
       | 'profile_missing'
       | 'queue_full'
       | 'rate_limited'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'target_missing'
       | 'unauthenticated'
@@ -1838,7 +2794,14 @@ export interface Operations {
         reason: 'held' | 'phased' | 'kept_back_install' | 'kept_back_remove' | 'kept_back_dependencies' | null
       }>
     }
-    code: 'check_missing' | 'not_found' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code:
+      | 'check_missing'
+      | 'enrolment_required'
+      | 'not_found'
+      | 'rate_limited'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** The newest jobs */
   'GET /api/updates/history': {
@@ -1854,7 +2817,7 @@ export interface Operations {
       started_at: string
       finished_at?: string
     }> | null
-    code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** Hold packages, or lift their hold */
   'PUT /api/updates/holds': {
@@ -1862,6 +2825,7 @@ export interface Operations {
     answer: { job_id: JobId; message: string }
     code:
       | 'body_too_large'
+      | 'enrolment_required'
       | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
@@ -1870,6 +2834,8 @@ export interface Operations {
       | 'rate_limited'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'unauthenticated'
       | AnyCode
@@ -1940,7 +2906,7 @@ export interface Operations {
         kind?: 'upgrade' | 'check' | 'remedy' | 'rollback' | 'snapshot' | 'restart' | 'reboot' | 'application'
       }> | null
     }
-    code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** A job */
   'GET /api/updates/jobs/{id}': {
@@ -2032,26 +2998,57 @@ export interface Operations {
       unchecked?: Array<Target>
       output_size: number
     }
-    code: 'invalid_request' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code:
+      | 'enrolment_required'
+      | 'invalid_request'
+      | 'job_missing'
+      | 'rate_limited'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Cancel a job */
   'POST /api/updates/jobs/{id}/cancel': {
     params: { id: JobId }
     answer: { message: string }
-    code: 'account_kept_out' | 'forbidden' | 'job_ended' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code:
+      | 'account_kept_out'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'job_ended'
+      | 'job_missing'
+      | 'rate_limited'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Keep an upgrade with a regression */
   'POST /api/updates/jobs/{id}/keep': {
     params: { id: JobId }
     answer: { message: string }
-    code: 'decision_impossible' | 'forbidden' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code:
+      | 'decision_impossible'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'job_missing'
+      | 'rate_limited'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** The output of a job */
   'GET /api/updates/jobs/{id}/output': {
     params: { id: JobId }
     query?: { offset?: number }
     answer: { offset: number; next_offset: number; ended: boolean; chunk: string }
-    code: 'invalid_request' | 'job_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code:
+      | 'enrolment_required'
+      | 'invalid_request'
+      | 'job_missing'
+      | 'rate_limited'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Go back to before an upgrade */
   'POST /api/updates/jobs/{id}/rollback': {
@@ -2060,6 +3057,7 @@ export interface Operations {
     answer: { job_id: JobId; message: string }
     code:
       | 'body_too_large'
+      | 'enrolment_required'
       | 'forbidden'
       | 'host_answer_too_long'
       | 'invalid_json'
@@ -2072,6 +3070,8 @@ export interface Operations {
       | 'ssh_failed'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -2080,6 +3080,7 @@ export interface Operations {
     params: { id: JobId }
     answer: { job_id: JobId; message: string }
     code:
+      | 'enrolment_required'
       | 'forbidden'
       | 'job_missing'
       | 'profile_missing'
@@ -2088,6 +3089,7 @@ export interface Operations {
       | 'snapshot_missing'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -2096,11 +3098,13 @@ export interface Operations {
     query: { target: Target }
     answer: Array<{ name: string; version: string; old_version: string }>
     code:
+      | 'enrolment_required'
       | 'host_answer_too_long'
       | 'rate_limited'
       | 'ssh_failed'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'target_missing'
       | 'unauthenticated'
@@ -2219,6 +3223,8 @@ export interface Operations {
     code:
       | 'account_kept_out'
       | 'body_too_large'
+      | 'enrolment_required'
+      | 'forbidden'
       | 'host_answer_too_long'
       | 'host_helper_old'
       | 'invalid_json'
@@ -2231,6 +3237,7 @@ export interface Operations {
       | 'ssh_failed'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'unauthenticated'
       | AnyCode
@@ -2339,7 +3346,7 @@ export interface Operations {
       state: 'current' | 'used' | 'expired'
       job_id: JobId | null
     }
-    code: 'plan_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'plan_missing' | 'rate_limited' | 'target_forbidden' | 'unauthenticated' | AnyCode
   }
   /** Compare the changed configuration files of a plan */
   'POST /api/updates/plans/{id}/conffiles': {
@@ -2449,6 +3456,8 @@ export interface Operations {
       | 'account_kept_out'
       | 'conffiles_changed'
       | 'conffiles_unavailable'
+      | 'enrolment_required'
+      | 'forbidden'
       | 'host_answer_too_long'
       | 'host_helper_old'
       | 'plan_expired'
@@ -2460,6 +3469,7 @@ export interface Operations {
       | 'ssh_failed'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'unauthenticated'
       | AnyCode
@@ -2573,6 +3583,7 @@ export interface Operations {
       | 'body_too_large'
       | 'conffile_unknown'
       | 'conffiles_changed'
+      | 'enrolment_required'
       | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
@@ -2581,6 +3592,7 @@ export interface Operations {
       | 'plan_of_another_user'
       | 'plan_used'
       | 'rate_limited'
+      | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode
   }
@@ -2605,13 +3617,21 @@ export interface Operations {
       }>
       storages: Array<string>
     }
-    code: 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** Return to the default policy of protection */
   'DELETE /api/updates/protection/{target}': {
     params: { target: string }
     answer: { message: string }
-    code: 'forbidden' | 'not_found' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code:
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'not_found'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Set a policy of protection */
   'PUT /api/updates/protection/{target}': {
@@ -2620,11 +3640,14 @@ export interface Operations {
     answer: { message: string }
     code:
       | 'body_too_large'
+      | 'enrolment_required'
       | 'forbidden'
       | 'invalid_json'
       | 'not_found'
       | 'protection_invalid'
       | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'unauthenticated'
       | AnyCode
@@ -2647,6 +3670,7 @@ export interface Operations {
     answer: { job_id: JobId; message: string }
     code:
       | 'body_too_large'
+      | 'enrolment_required'
       | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
@@ -2656,6 +3680,8 @@ export interface Operations {
       | 'remedy_unknown'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'unauthenticated'
       | AnyCode
@@ -2666,6 +3692,7 @@ export interface Operations {
     answer: { job_id: JobId; message: string }
     code:
       | 'body_too_large'
+      | 'enrolment_required'
       | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
@@ -2676,6 +3703,7 @@ export interface Operations {
       | 'service_unknown'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'unauthenticated'
       | AnyCode
@@ -2688,6 +3716,7 @@ export interface Operations {
       | 'account_kept_out'
       | 'already_queued'
       | 'body_too_large'
+      | 'enrolment_required'
       | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
@@ -2700,6 +3729,8 @@ export interface Operations {
       | 'rate_limited'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'step_up_required'
+      | 'target_forbidden'
       | 'target_invalid'
       | 'target_missing'
       | 'unauthenticated'
@@ -2712,6 +3743,8 @@ export interface Operations {
     code:
       | 'account_kept_out'
       | 'body_too_large'
+      | 'enrolment_required'
+      | 'forbidden'
       | 'invalid_json'
       | 'invalid_request'
       | 'plan_expired'
@@ -2722,6 +3755,7 @@ export interface Operations {
       | 'rate_limited'
       | 'ssh_incomplete'
       | 'ssh_password_unreadable'
+      | 'target_forbidden'
       | 'target_repeated'
       | 'unauthenticated'
       | AnyCode
@@ -2794,18 +3828,19 @@ export interface Operations {
         begun_at: string | null
       }>
     }
-    code: 'rate_limited' | 'run_missing' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'rate_limited' | 'run_missing' | 'target_forbidden' | 'unauthenticated' | AnyCode
   }
   /** The targets with a package */
   'GET /api/updates/search': {
     query: { q: string }
     answer: { targets: Array<Target> }
-    code: 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
+    code: 'enrolment_required' | 'invalid_request' | 'rate_limited' | 'unauthenticated' | AnyCode
   }
   /** The targets of upgrades */
   'GET /api/updates/targets': {
     answer: Array<{ id: Target; name: string; status: string; vmid?: Vmid }>
     code:
+      | 'enrolment_required'
       | 'host_answer_too_long'
       | 'rate_limited'
       | 'ssh_incomplete'

@@ -3,7 +3,7 @@ import { type FollowOptions, follow as followTopic } from './follow.ts'
 import { openSocket } from './open-socket.ts'
 import type { Answer, Api, Arguments, Operation } from './operation.ts'
 import { createRequest, type Fetch, type Sent } from './request.ts'
-import { createSession, type Session } from './session.ts'
+import { createSession, type Given, type Session, tokenSession } from './session.ts'
 import type { OpenedSocket, SocketConstructor } from './socket.ts'
 import { type DeploymentEvent, type Event, sourceOf, type UpdateEvent } from './topics.ts'
 
@@ -19,6 +19,15 @@ export interface PanelOptions {
   /** Called when the session has a new token: the user's rights may have changed. */
   onRenewed?(): void
 }
+
+/** Options of a client with an API token instead of a user who signs in. */
+export interface TokenOptions extends Omit<PanelOptions, 'onRenewed'> {
+  /** `opt_…`, as `POST /api/auth/tokens` returns it. `onSignedOut` is called once the service has refused it. */
+  token: string
+}
+
+/** A client without a session of its own. */
+export type TokenPanel = Pick<Panel, 'api' | 'follow' | 'open'>
 
 export interface Panel {
   /** Calls an operation. Rejects with an `ApiError`, or with the signal's reason. */
@@ -44,6 +53,11 @@ export interface Panel {
   open(path: `/ws/${string}`): Promise<OpenedSocket>
 }
 
+/** Whether it is the answer to a completed sign-in, in whichever step, or to a new proof: with it the session goes on. */
+function grants(answer: unknown): answer is Given {
+  return typeof answer === 'object' && answer !== null && 'access_token' in answer && 'expires_in' in answer
+}
+
 const LOGOUT = 'POST /api/auth/logout'
 
 /** A scheme, a host and an optional path; a query or a fragment would end up before the path of an operation. */
@@ -51,20 +65,23 @@ const ADDRESS = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/
 
 /**
  * Creates a client of the service; throws a TypeError when `url` is invalid. The client alone holds the access token, and renews it as long
- * as the session lasts.
+ * as the session lasts. With an API token it needs no sign-in; once the service has refused that token, every call fails.
  */
+export function createPanel(options: TokenOptions): TokenPanel
+export function createPanel(options: PanelOptions): Panel
 export function createPanel({
   url,
+  token: apiToken,
   fetch = (...asked) => globalThis.fetch(...asked),
   WebSocket = globalThis.WebSocket,
   onSignedOut = () => {},
   onRenewed = () => {},
-}: PanelOptions): Panel {
+}: PanelOptions & { token?: string }): Panel {
   if (!ADDRESS.test(url) || !URL.canParse(url))
     throw new TypeError(`L’adresse du service s’écrit comme « https://panel.example », et non « ${url} ».`)
   const base = url.replace(/\/+$/, '')
   const request = createRequest(base, fetch)
-  const own = createSession(request, onSignedOut, onRenewed)
+  const own = apiToken ? tokenSession(apiToken, onSignedOut) : createSession(request, onSignedOut, onRenewed)
   /** Settles when the sign-out that is under way has ended. */
   let leaving: Promise<unknown> | undefined
   /** Calls and sockets that the service refuses because of a sign-out ask for no other token. */
@@ -83,7 +100,9 @@ export function createPanel({
   async function api(operation: Operation, sent: Sent = {}): Promise<unknown> {
     const token = await session.token()
     try {
-      return await request(operation, sent, token)
+      const answer = await request(operation, sent, token)
+      if (grants(answer)) session.begin(answer, token)
+      return answer
     } catch (error) {
       if (!token || !(error instanceof ApiError) || error.code !== 'unauthenticated') throw error
       const renewed = await (operation === LOGOUT ? own : session).renew(token)
@@ -100,11 +119,7 @@ export function createPanel({
 
   return {
     api,
-    async signIn(username, password) {
-      const answer = await api('POST /api/auth/login', { body: { username, password } })
-      session.begin(answer)
-      return answer
-    },
+    signIn: (username, password) => api('POST /api/auth/login', { body: { username, password } }),
     async signOut() {
       const asked = api(LOGOUT)
       leaving = asked.then(

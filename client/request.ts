@@ -94,10 +94,14 @@ export function createRequest(url: string, fetch: Fetch): Request {
     const {
       code = 'unexpected_answer',
       error = `Réponse inattendue (${status}).`,
-      details,
-      findings,
+      details = [],
+      findings = [],
       destroys,
       job_id: jobId,
+      challenge,
+      prompts,
+      factors,
+      passkey,
     } = parsed || {}
     throw fail({
       status,
@@ -107,6 +111,10 @@ export function createRequest(url: string, fetch: Fetch): Request {
       findings,
       destroys,
       jobId,
+      challenge,
+      prompts,
+      factors,
+      passkey,
       requestId,
       retryAfter: Number(headers.get('retry-after')) || undefined,
     })

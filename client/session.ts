@@ -16,7 +16,8 @@ export interface Session {
   token(): Promise<string | undefined>
   /** Returns the token that follows this one. Concurrent callers share one request. Undefined when the session has ended. */
   renew(after?: string): Promise<string | undefined>
-  begin(given: Given): void
+  /** Begins a session, or goes on with the one of the token `after`, unless that one has ended. */
+  begin(given: Given, after?: string): void
   end(): void
   /** Keeps the token fresh and reports each new one until the caller unsubscribes; undefined reports the end of the session. */
   watch(listener: (token: string | undefined) => void): () => void
@@ -52,7 +53,8 @@ export function createSession(request: Request, onSignedOut: () => void, onRenew
     schedule()
     for (const listener of listeners) listener(next)
   }
-  const begin = ({ access_token, expires_in }: Given) => {
+  const begin = ({ access_token, expires_in }: Given, after?: string) => {
+    if (after !== undefined && token === undefined) return
     renewAt = now() + (expires_in - Math.min(MARGIN_SECONDS, expires_in / 2)) * 1000
     set(access_token)
   }
@@ -98,5 +100,22 @@ export function createSession(request: Request, onSignedOut: () => void, onRenew
         schedule()
       }
     },
+  }
+}
+
+/** Holds an API token in the place of a session. It cannot be renewed: once the service has refused it, there is none. */
+export function tokenSession(token: string | undefined, onRefused: () => void): Session {
+  return {
+    token: async () => token,
+    async renew(after) {
+      if (token === after) {
+        token = undefined
+        if (after) onRefused()
+      }
+      return token
+    },
+    begin() {},
+    end() {},
+    watch: () => () => {},
   }
 }

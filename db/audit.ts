@@ -70,21 +70,71 @@ const Row = z.object({
 })
 export type AuditRow = z.infer<typeof Row>
 
-/**
- * Reads the newest entries first: those with an id below `before`, and of one action or one user, where these are
- * given.
- */
+/** Chooses entries: of one action, user or target, from a time on, until before another one, where these are given. */
+export interface AuditFilter {
+  action?: string | undefined
+  user?: string | undefined
+  target?: string | undefined
+  from?: string | undefined
+  until?: string | undefined
+}
+
+/** Reads the newest entries first: the chosen ones, with an id below `before` where it is given. */
 export function readAudit(
   db: Database,
-  { limit, before, action, user }: { limit: number; before?: number; action?: string; user?: string },
+  { limit, before, ...filter }: AuditFilter & { limit: number; before?: number | undefined },
 ): Promise<AuditRow[]> {
+  const { where, args } = chosen({ ...filter, before })
+  const sql = `SELECT id, at, action, username, target, ip, details FROM audit ${where} ORDER BY id DESC LIMIT ?`
+  return db.query(Row, sql, [...args, limit])
+}
+
+const Exported = Row.extend({ user_id: z.number().nullable(), hash: z.string().nullable() })
+/** An entry with its place in the hash chain; null until it is linked. */
+export type ExportedRow = z.infer<typeof Exported>
+
+/** Reads the oldest entries first: the chosen ones, with an id above `after` and at most `last`. */
+export function readAuditInOrder(
+  db: Database,
+  { limit, after, last, ...filter }: AuditFilter & { limit: number; after: number; last: number },
+): Promise<ExportedRow[]> {
+  const { where, args } = chosen({ ...filter, after, last })
+  const sql = `SELECT id, at, action, user_id, username, target, ip, details, hash
+    FROM audit LEFT JOIN audit_links ON audit_id = id ${where} ORDER BY id LIMIT ?`
+  return db.query(Exported, sql, [...args, limit])
+}
+
+const Newest = z.object({ id: z.number() })
+
+/** The id of the newest entry, 0 without one. */
+export async function newestAuditId(db: Database): Promise<number> {
+  const [row] = await db.query(Newest, 'SELECT coalesce(max(id), 0) AS id FROM audit')
+  return row?.id ?? 0
+}
+
+function chosen({
+  action,
+  user,
+  target,
+  from,
+  until,
+  before,
+  after,
+  last,
+}: AuditFilter & { before?: number | undefined; after?: number; last?: number }) {
   const filters: [condition: string, value: string | number | undefined][] = [
     ['id < ?', before],
+    ['id > ?', after],
+    ['id <= ?', last],
     ['action = ?', action],
     ['username = ?', user],
+    ['target = ?', target],
+    ['at >= ?', from],
+    ['at < ?', until],
   ]
   const given = filters.flatMap(([condition, value]) => (value === undefined ? [] : [{ condition, value }]))
-  const where = given.length === 0 ? '' : `WHERE ${given.map(({ condition }) => condition).join(' AND ')}`
-  const sql = `SELECT id, at, action, username, target, ip, details FROM audit ${where} ORDER BY id DESC LIMIT ?`
-  return db.query(Row, sql, [...given.map(({ value }) => value), limit])
+  return {
+    where: given.length === 0 ? '' : `WHERE ${given.map(({ condition }) => condition).join(' AND ')}`,
+    args: given.map(({ value }) => value),
+  }
 }

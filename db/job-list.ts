@@ -6,12 +6,20 @@ import { conflict, type Followed, JobRow } from './jobs.ts'
 import type { Database } from './libsql/database.ts'
 import { StoredText } from './libsql/text.ts'
 
-/** The newest jobs of one kind, the newest first. */
-export function latestJobs(db: Database, { kind, limit }: { kind: string; limit: number }): Promise<JobRow[]> {
-  return db.query(JobRow, 'SELECT * FROM jobs WHERE kind = ? ORDER BY started_at DESC, rowid DESC LIMIT ?', [
-    kind,
-    limit,
-  ])
+/** All targets, or some by their ids. */
+type Targets = 'all' | readonly string[]
+
+/** The condition that a job is of these targets, whose JSON is its argument. A job of `all` is of all of them alone. */
+const OF_TARGETS = `target IN (SELECT value FROM json_each(?))`
+
+/** The newest jobs of one kind, the newest first: of all targets, or of those given. */
+export function latestJobs(
+  db: Database,
+  { kind, limit, targets = 'all' }: { kind: string; limit: number; targets?: Targets },
+): Promise<JobRow[]> {
+  const [condition, args] = targets === 'all' ? ['', []] : [`AND ${OF_TARGETS}`, [JSON.stringify(targets)]]
+  const sql = `SELECT * FROM jobs WHERE kind = ? ${condition} ORDER BY started_at DESC, rowid DESC LIMIT ?`
+  return db.query(JobRow, sql, [kind, ...args, limit])
 }
 
 /** The number of latest jobs that are searched for jobs of a rare kind. */
@@ -59,19 +67,24 @@ export interface NewestOfKind {
   isRare?: boolean
 }
 
-/** The newest jobs of each of these kinds and all their running jobs, the newest first. */
-export function listJobs(db: Database, kinds: readonly NewestOfKind[]): Promise<ListedJob[]> {
+/** The newest jobs of each of these kinds and all their running jobs, the newest first: of all targets, or of those given. */
+export function listJobs(db: Database, kinds: readonly NewestOfKind[], targets: Targets = 'all'): Promise<ListedJob[]> {
+  const [condition, chosen] = targets === 'all' ? ['', []] : [`AND ${OF_TARGETS}`, [JSON.stringify(targets)]]
   const late = `AND rowid > (SELECT max(rowid) FROM jobs) - ${SEARCHED}`
   const newest = ({ isRare = false }: NewestOfKind) =>
-    `SELECT id FROM (SELECT id FROM jobs WHERE kind = ? ${isRare ? late : ''} ORDER BY started_at DESC, rowid DESC LIMIT ?)`
+    `SELECT id FROM (SELECT id FROM jobs WHERE kind = ? ${condition} ${isRare ? late : ''} ORDER BY started_at DESC, rowid DESC LIMIT ?)`
   return db.query(
     Listed,
     `SELECT ${LISTED} FROM jobs JOIN users ON users.id = started_by
      WHERE jobs.id IN (
        ${kinds.map((each) => `${newest(each)} UNION `).join('')}
-       SELECT id FROM jobs WHERE status = 'running' AND kind IN (SELECT value FROM json_each(?)))
+       SELECT id FROM jobs WHERE status = 'running' AND kind IN (SELECT value FROM json_each(?)) ${condition})
      ORDER BY started_at DESC, jobs.rowid DESC`,
-    [...kinds.flatMap(({ kind, limit }) => [kind, limit]), JSON.stringify(kinds.map(({ kind }) => kind))],
+    [
+      ...kinds.flatMap(({ kind, limit }) => [kind, ...chosen, limit]),
+      JSON.stringify(kinds.map(({ kind }) => kind)),
+      ...chosen,
+    ],
   )
 }
 

@@ -50,12 +50,14 @@ const Session = z.object({
   created_at: z.string(),
   last_used_at: z.string().nullable(),
   expires_at: z.string(),
+  proven_at: z.string(),
+  proven_by: ProvenBy,
 })
 export type Session = z.infer<typeof Session>
 
 /** The user's unexpired sessions, the last used one first. `julianday` reads both stored formats of a timestamp. */
 export function listSessions(db: Database, userId: number, now: string): Promise<Session[]> {
-  const sql = `SELECT id, token_hash, user_agent, ip, created_at, last_used_at, expires_at FROM sessions
+  const sql = `SELECT id, token_hash, user_agent, ip, created_at, last_used_at, expires_at, proven_at, proven_by FROM sessions
                WHERE user_id = ? AND julianday(expires_at) > julianday(?)
                ORDER BY julianday(coalesce(last_used_at, created_at)) DESC, id DESC`
   return db.query(Session, sql, [userId, now])
@@ -95,8 +97,11 @@ export interface SessionChoice {
   tokenHash?: string
 }
 
-/** Makes the audit entry of ended sessions; the query `count` returns their number. */
-export type EndAuditEntry = (count: Statement) => Statement
+/**
+ * Makes the audit entry of ended sessions, and what else changes with them; the query `count` returns their number until
+ * then.
+ */
+export type EndAuditEntry = (count: Statement) => Statement | Statement[]
 
 /**
  * Makes the statements that remove sessions and record their ends, which every instance reads with `endedSince`. The
@@ -108,7 +113,7 @@ export function endingSessions(choice: SessionChoice | 'all', now: string, annou
   const args = [userId, userId, id, id, tokenHash, tokenHash]
   const count = { sql: `SELECT count(*) FROM sessions WHERE ${chosen}`, args }
   return [
-    ...(announce ? [announce(count)] : []),
+    ...(announce ? [announce(count)].flat() : []),
     {
       sql: `INSERT INTO ended_sessions (session_id, ended_at) SELECT id, ? FROM sessions WHERE ${chosen}`,
       args: [now, ...args],

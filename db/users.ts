@@ -33,6 +33,8 @@ export const HostAccount = z.object({
   is_admin: z.number().transform(Boolean),
   /** The targets that the account works on, null for one that only reads. */
   operates: StoredTargets.nullable(),
+  /** When the host last confirmed these rights; null when it has not, or has refused the account since. */
+  rights_at: z.string().nullable(),
   /** When an administrator barred the account from the panel. */
   barred_at: z.string().nullable(),
   /** Another uid under the same name is another account. Null until the host has reported one. */
@@ -46,13 +48,17 @@ export const HostAccount = z.object({
 })
 export type HostAccount = z.infer<typeof HostAccount>
 
-const HOST_ACCOUNT = `SELECT id, username, is_admin, operates, barred_at, uid, kept_out, own_word, shadow_counts FROM users WHERE ${PEOPLE}`
+/** The beginning of a query for accounts, with a condition that excludes the service itself. */
+export const HOST_ACCOUNT = `SELECT id, username, is_admin, operates, rights_at, barred_at, uid, kept_out, own_word, shadow_counts FROM users WHERE ${PEOPLE}`
 
 /** The facts that a login reports of an account. Omitted ones keep their stored value. */
 export type AccountFacts = Pick<HostAccount, 'kept_out' | 'own_word'> &
   Partial<Pick<HostAccount, 'uid' | 'shadow_counts' | 'operates'>>
 
-/** Creates the user, or overwrites the administrator flag and the facts of its account. Preferences stay unchanged. */
+/**
+ * Creates the user, or overwrites the administrator flag and the facts of its account. Preferences stay unchanged. The
+ * rights count as confirmed by the host when it has told the uid.
+ */
 export async function saveUser(
   db: Database,
   username: string,
@@ -65,10 +71,10 @@ export async function saveUser(
 ): Promise<Profile> {
   const counts = shadow_counts === undefined ? null : Number(shadow_counts)
   await db.run(
-    `INSERT INTO users (username, is_admin, created_at, uid, kept_out, own_word, shadow_counts, operates)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, coalesce(?7, 1), ?8)
+    `INSERT INTO users (username, is_admin, created_at, uid, kept_out, own_word, shadow_counts, operates, rights_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, coalesce(?7, 1), ?8, iif(?4 IS NULL, NULL, ?3))
      ON CONFLICT (username) DO UPDATE SET is_admin = ?2, operates = ?8, uid = coalesce(?4, uid), kept_out = ?5, own_word = ?6,
-       shadow_counts = coalesce(?7, shadow_counts)`,
+       shadow_counts = coalesce(?7, shadow_counts), rights_at = iif(?4 IS NULL, rights_at, ?3)`,
     [username, Number(isAdmin), now, uid, Number(kept_out), own_word, counts, operates && JSON.stringify(operates)],
   )
   const user = await findUserByName(db, username)
@@ -99,7 +105,14 @@ export async function findHostAccountByName(db: Database, username: string): Pro
 /** Stores the rights that the host reports now. Writes the audit entry only if they change. */
 export async function changeRights(
   db: Database,
-  { id, is_admin, operates, kept_out, uid }: Pick<HostAccount, 'id' | 'is_admin' | 'operates' | 'kept_out' | 'uid'>,
+  {
+    id,
+    is_admin,
+    operates,
+    kept_out,
+    uid,
+    rights_at,
+  }: Pick<HostAccount, 'id' | 'is_admin' | 'operates' | 'kept_out' | 'uid' | 'rights_at'>,
   audit: Statement,
 ): Promise<void> {
   const targets = operates && JSON.stringify(operates)
@@ -109,10 +122,15 @@ export async function changeRights(
       args: [...(audit.args ?? []), id, Number(is_admin), targets],
     },
     {
-      sql: 'UPDATE users SET is_admin = ?, operates = ?, kept_out = ?, uid = coalesce(uid, ?) WHERE id = ?',
-      args: [Number(is_admin), targets, Number(kept_out), uid, id],
+      sql: `UPDATE users SET is_admin = ?, operates = ?, kept_out = ?, uid = coalesce(uid, ?), rights_at = ? WHERE id = ?`,
+      args: [Number(is_admin), targets, Number(kept_out), uid, rights_at, id],
     },
   ])
+}
+
+/** Stores that the host confirms the stored rights, or, with null, that it must be asked before they count. */
+export async function confirmRights(db: Database, id: number, at: string | null): Promise<void> {
+  await db.run('UPDATE users SET rights_at = ? WHERE id = ?', [at, id])
 }
 
 /** The columns that `me` needs beyond the token, and no others, because every page asks for them. */
@@ -139,15 +157,4 @@ export async function savePreference(
   value: string,
 ): Promise<boolean> {
   return (await db.run(`UPDATE users SET ${name} = ?, preferences_chosen = 1 WHERE id = ?`, [value, id])) > 0
-}
-
-const Listed = Profile.pick({ username: true, is_admin: true, last_login_at: true }).extend({ sessions: z.number() })
-export type ListedUser = z.infer<typeof Listed>
-
-/** All users by name, each with its number of unexpired sessions. */
-export function listUsers(db: Database, now: string): Promise<ListedUser[]> {
-  const sql = `SELECT username, is_admin, last_login_at,
-                 (SELECT count(*) FROM sessions WHERE user_id = users.id AND julianday(expires_at) > julianday(?)) AS sessions
-               FROM users WHERE ${PEOPLE} ORDER BY username`
-  return db.query(Listed, sql, [now])
 }

@@ -10,6 +10,14 @@ export interface Account {
   sudo?: 'password' | 'nopasswd' | 'rule' | 'none'
   /** With `nologin` the login succeeds, and every command ends with code 1. */
   shell?: 'sh' | 'nologin'
+  /** Public keys that let the account in, in the form of `authorized_keys`; undefined where keys are refused. */
+  authorizedKeys?: string
+  /** The file with them belongs to somebody else. */
+  keysAreForeign?: boolean
+  /** sshd reads another file, which has no keys. */
+  keysAreElsewhere?: boolean
+  /** Questions that follow the password, with their answers; the account signs in by keyboard-interactive alone. */
+  asks?: readonly { prompt: string; echo?: boolean; answer: string }[]
   /** The host accepts the password and then ends the connection. */
   expired?: boolean
 }

@@ -1,9 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
-import type { AuthContext, AuthenticationType } from 'ssh2'
+import ssh2, {
+  type AuthContext,
+  type AuthenticationType,
+  type KeyboardAuthContext,
+  type PublicKeyAuthContext,
+} from 'ssh2'
 import type { User } from './account.ts'
 
-/** The login methods of the imitated host; a host offers one of the two. */
-export type LoginMethod = Extract<AuthenticationType, 'password' | 'keyboard-interactive'>
+/** The login methods of the imitated host; a host offers one of them, and keys where an account has some. */
+export type LoginMethod = Extract<AuthenticationType, 'password' | 'keyboard-interactive' | 'publickey'>
 
 interface Rules {
   users: ReadonlyMap<string, User>
@@ -28,27 +33,64 @@ export function createLogin(
   end: () => void,
 ) {
   let tries = 0
+  const methodOf = (username: string) => (users.get(username)?.asks ? 'keyboard-interactive' : method)
+  const offered = ({ username }: AuthContext): LoginMethod[] => {
+    const keys = [...users.values()].some(({ authorizedKeys }) => authorizedKeys !== undefined)
+    const own = methodOf(username)
+    return keys && own !== 'publickey' ? ['publickey', own] : [own]
+  }
+
+  const tryKey = (context: PublicKeyAuthContext): void => {
+    const user = users.get(context.username)
+    if (!user || !isAuthorized(user, context)) context.reject(offered(context))
+    else if (context.signature === undefined || enter(user)) context.accept()
+  }
+
+  /** Asks one question after the other, and returns whether every answer is right. */
+  const askMore = async (context: AuthContext, { asks = [] }: User): Promise<boolean> => {
+    for (const { prompt, echo = false, answer } of asks) {
+      if (context.method !== 'keyboard-interactive') return false
+      if ((await asked(context, prompt, echo)) !== answer) return false
+    }
+    return true
+  }
 
   const decide = async (context: AuthContext, password: string | undefined): Promise<void> => {
     onPassword(context.username)
     const user = users.get(context.username)
-    if (user && password === user.password) {
+    if (user && password === user.password && (await askMore(context, user))) {
       if (enter(user)) context.accept()
       return
     }
     tries += 1
     await setTimeout(wrongMs, undefined, { signal })
     if (tries >= TRIES) end()
-    else context.reject([method])
+    else context.reject(offered(context))
   }
 
   return (context: AuthContext): void => {
     // close() ended the wait: there is no client left to answer.
     const settle = (password: string | undefined) => void decide(context, password).catch(() => {})
-    if (context.method !== method) context.reject([method])
+    if (context.method === 'publickey') tryKey(context)
+    else if (context.method !== methodOf(context.username)) context.reject(offered(context))
     else if (context.method === 'password') settle(context.password)
     else if (context.method === 'keyboard-interactive') {
-      context.prompt([{ prompt: 'Password: ', echo: false }], (answers) => settle(answers[0]))
+      void asked(context, 'Password: ', false).then(settle)
     }
   }
+}
+
+function asked(context: KeyboardAuthContext, prompt: string, echo: boolean): Promise<string | undefined> {
+  return new Promise((resolve) => context.prompt([{ prompt, echo }], ([answer]) => resolve(answer)))
+}
+
+/** Whether the account has the key, and made the signature if there is one: a client first asks without. */
+function isAuthorized(
+  { authorizedKeys = '', keysAreElsewhere = false }: User,
+  { key, signature, blob, hashAlgo }: PublicKeyAuthContext,
+): boolean {
+  const known = ssh2.utils.parseKey(key.data)
+  const listed = authorizedKeys.split('\n').some((line) => line.split(' ').includes(key.data.toString('base64')))
+  if (!listed || keysAreElsewhere || known instanceof Error) return false
+  return signature === undefined || (blob !== undefined && known.verify(blob, signature, hashAlgo))
 }

@@ -24,6 +24,8 @@ import { JOBS_FOLDER } from '../jobs/folder-script.ts'
 import { PUT } from '../jobs/program.ts'
 import { RUN } from '../jobs/runner.ts'
 import { ANSWER, CANCEL, CLEAN, FOLLOW, NOTING, OUTPUT_MARK, START } from '../jobs/script.ts'
+import { AUTHORIZED_KEYS } from '../functions/settings/authorized-keys.ts'
+import { authorizedKeys } from './authorized-keys.ts'
 import { fetchCode, lookAtStack, runApplication, runStack } from './application.ts'
 import type { User } from './account.ts'
 import { createInspection, KERNEL } from './inspection.ts'
@@ -65,12 +67,13 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
     return 0
   }
 
-  const elevation: Program = async (_args, process) => {
+  const elevation: Program = async ([, asked], process) => {
     const silent = async () => {}
     const quiet: Process = { ...process, stdout: silent, stderr: silent }
     const mode = async () => {
       if (process.user.uid === 0) return 'root'
       if ((await exitOf(['sudo', '-n', 'true'], quiet)) === 0) return 'sudo'
+      if (asked === 'no-password') return 'rule'
       const listed = await exitOf(['sudo', '-k', '-S', '-p', '', '-l', '/bin/sh'], quiet)
       return listed === 0 ? 'password' : 'rule'
     }
@@ -202,6 +205,7 @@ export function createScripts(run: Run): ReadonlyMap<string, Program> {
 
   return new Map<string, Program>([
     [IDENTIFY, identify],
+    [AUTHORIZED_KEYS, authorizedKeys],
     [INSPECT, inspect],
     [ELEVATION, elevation],
     [WITHOUT_INPUT, (words, process) => exitOf(words, { ...process, stdin: noStdin() })],

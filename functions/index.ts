@@ -1,12 +1,21 @@
 import type { AnyFunction } from '../runtime/function.ts'
 import type { AnySocket } from '../runtime/socket.ts'
+import barAccount from './access/bar.put.ts'
+import unbarAccount from './access/bar.delete.ts'
+import endAccountSession from './access/session.delete.ts'
+import endAccountSessions from './access/sessions.delete.ts'
+import accountSessions from './access/sessions.get.ts'
+import stepUp from './access/step-up.post.ts'
+import accounts from './access/users.get.ts'
 import withdrawAgreement from './applications/agreement.delete.ts'
 import agreeToApplication from './applications/agreement.put.ts'
 import applications from './applications/applications.get.ts'
 import runApplication from './applications/run.post.ts'
 import applicationSource from './applications/source.post.ts'
 import audit from './audit/audit.get.ts'
+import exportAudit from './audit/export.get.ts'
 import jwks from './auth/jwks.get.ts'
+import loginAnswers from './auth/login-answers.post.ts'
 import login from './auth/login.post.ts'
 import logout from './auth/logout.post.ts'
 import me from './auth/me.get.ts'
@@ -28,6 +37,13 @@ import docsFile from './documents/docs-file.get.ts'
 import docsSlash from './documents/docs-slash.get.ts'
 import docs from './documents/docs.get.ts'
 import openApi from './documents/openapi.get.ts'
+import removeFactor from './factors/factor.delete.ts'
+import factors from './factors/factors.get.ts'
+import beginPasskey from './factors/passkey-options.post.ts'
+import addPasskey from './factors/passkeys.post.ts'
+import replaceRecoveryCodes from './factors/recovery.post.ts'
+import confirmTotp from './factors/totp-confirm.post.ts'
+import beginTotp from './factors/totp.post.ts'
 import health from './health/health.get.ts'
 import containerAction from './hypervisor/action.post.ts'
 import containers from './hypervisor/containers.get.ts'
@@ -35,6 +51,7 @@ import hypervisorHost from './hypervisor/host.get.ts'
 import containerTask from './hypervisor/task.get.ts'
 import checkInstall from './install/check.post.ts'
 import install from './install/install.post.ts'
+import installKey from './install/key.post.ts'
 import installStatus from './install/status.get.ts'
 import cancel from './jobs/cancel.post.ts'
 import history from './jobs/history.get.ts'
@@ -52,8 +69,16 @@ import channels from './notifications/channels.get.ts'
 import addChannel from './notifications/channels.post.ts'
 import notices from './notifications/notices.get.ts'
 import testChannel from './notifications/test.post.ts'
+import oidcAnswer from './oidc/answer.post.ts'
+import oidcProvider from './oidc/provider.get.ts'
+import oidcRequest from './oidc/request.post.ts'
 import panelFile from './panel/file.get.ts'
 import panelPage from './panel/page.get.ts'
+import enrolByLink from './passkeys/enrol.post.ts'
+import openEnrolmentLink from './passkeys/enrol-options.post.ts'
+import passkeySignIn from './passkeys/sign-in.get.ts'
+import beginPasskeySignIn from './passkeys/sign-in-options.post.ts'
+import signInByPasskey from './passkeys/sign-in.post.ts'
 import chooseConffiles from './plans/conffiles.put.ts'
 import compareConffiles from './plans/conffiles.post.ts'
 import holds from './plans/holds.put.ts'
@@ -91,9 +116,13 @@ import hostKey from './settings/host-key.post.ts'
 import logs from './settings/logs.get.ts'
 import publicSettings from './settings/public.get.ts'
 import savePublicSettings from './settings/public.put.ts'
+import rotateKey from './settings/rotate-key.post.ts'
 import settings from './settings/settings.get.ts'
 import changeSettings from './settings/settings.patch.ts'
 import terminal from './terminal/terminal.ws.ts'
+import revokeToken from './tokens/token.delete.ts'
+import tokens from './tokens/tokens.get.ts'
+import makeToken from './tokens/tokens.post.ts'
 import changelog from './updates/changelog.get.ts'
 import packages from './updates/packages.get.ts'
 import targets from './updates/targets.get.ts'
@@ -107,14 +136,41 @@ export const functions: readonly AnyFunction[] = [
   jwks, //          GET    /.well-known/jwks.json
   asyncApi, //      GET    /api/asyncapi.json
   audit, //         GET    /api/audit
+  exportAudit, //   GET    /api/audit/export
+  enrolByLink, //   POST   /api/auth/enrol
+  openEnrolmentLink, // POST /api/auth/enrol/options
+  factors, //       GET    /api/auth/factors
+  removeFactor, //  DELETE /api/auth/factors/:id
+  addPasskey, //    POST   /api/auth/factors/passkeys
+  beginPasskey, //  POST   /api/auth/factors/passkeys/options
+  replaceRecoveryCodes, // POST /api/auth/factors/recovery
+  beginTotp, //     POST   /api/auth/factors/totp
+  confirmTotp, //   POST   /api/auth/factors/totp/confirm
   login, //         POST   /api/auth/login
+  loginAnswers, //  POST   /api/auth/login/answers
+  passkeySignIn, // GET    /api/auth/login/passkey
+  signInByPasskey, // POST /api/auth/login/passkey
+  beginPasskeySignIn, // POST /api/auth/login/passkey/options
   logout, //        POST   /api/auth/logout
   me, //            GET    /api/auth/me
+  oidcProvider, //  GET    /api/auth/oidc
+  oidcRequest, //   POST   /api/auth/oidc
+  oidcAnswer, //    POST   /api/auth/oidc/answer
   preferencesRead, // GET   /api/auth/preferences
   preferences, //   PATCH  /api/auth/preferences
   refresh, //       POST   /api/auth/refresh
   sessions, //      GET    /api/auth/sessions
   revokeSession, // DELETE /api/auth/sessions/:id
+  stepUp, //        POST   /api/auth/step-up
+  tokens, //        GET    /api/auth/tokens
+  makeToken, //     POST   /api/auth/tokens
+  revokeToken, //   DELETE /api/auth/tokens/:id
+  accounts, //      GET    /api/auth/users
+  unbarAccount, //  DELETE /api/auth/users/:id/bar
+  barAccount, //    PUT    /api/auth/users/:id/bar
+  endAccountSessions, // DELETE /api/auth/users/:id/sessions
+  accountSessions, // GET  /api/auth/users/:id/sessions
+  endAccountSession, // DELETE /api/auth/users/:id/sessions/:session
   layout, //        GET    /api/dashboard/layout
   saveLayout, //    PUT    /api/dashboard/layout
   docs, //          GET    /api/docs
@@ -128,6 +184,7 @@ export const functions: readonly AnyFunction[] = [
   containerTask, // GET    /api/hypervisor/tasks/:task
   install, //       POST   /api/install
   checkInstall, //  POST   /api/install/check
+  installKey, //    POST   /api/install/key
   installStatus, // GET    /api/install/status
   modules, //       GET    /api/modules
   disableModule, // POST   /api/modules/:id/disable
@@ -161,6 +218,7 @@ export const functions: readonly AnyFunction[] = [
   logs, //          GET    /api/settings/logs
   publicSettings, // GET   /api/settings/public
   savePublicSettings, // PUT /api/settings/public
+  rotateKey, //     POST   /api/settings/ssh-key/rotate
   applications, //  GET    /api/updates/applications
   withdrawAgreement, // DELETE /api/updates/applications/agreement
   agreeToApplication, // PUT /api/updates/applications/agreement

@@ -3,24 +3,28 @@ import { type Jobs, JOBS_ERRORS } from '../jobs/jobs.ts'
 import { type Deployer, type Modules, MODULES_ACTIONS, MODULES_ERRORS } from '../modules/modules.ts'
 import { NOTIFICATIONS_ERRORS, type Notifier } from '../notifications/notifications.ts'
 import type { Documents } from '../openapi/openapi.ts'
+import type { Hub } from '../platform/hub.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import * as audit from '../runtime/audit.ts'
 import type { AuditStatement } from '../runtime/audit.ts'
 import type * as context from '../runtime/context.ts'
 import { failuresOf, RUNTIME_ERRORS } from '../runtime/errors.ts'
 import { functionDeclarations } from '../runtime/function.ts'
-import type { Hub } from '../runtime/hub.ts'
+import { RUNTIME_ACTIONS } from '../runtime/refusals.ts'
 import { socketDeclarations } from '../runtime/socket.ts'
 import { taskDeclarations } from '../runtime/task.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { createSettingsStore, type SettingsStore, type ShownOf, type ValuesOf } from '../settings/settings.ts'
 import { createSshSettings, type Host, SSH_ERRORS, SSH_SETTINGS, type SshSettings } from '../ssh/ssh.ts'
+import { ACCESS_ACTIONS, ACCESS_ERRORS } from './access/codes.ts'
 import { APPLICATIONS_ACTIONS, APPLICATIONS_ERRORS } from './applications/codes.ts'
+import { AUDIT_AREA_ACTIONS } from './audit/codes.ts'
 import { AUTH_ACTIONS, AUTH_ERRORS } from './auth/codes.ts'
 import type { CheckChanges } from './checks/changes.ts'
 import { CHECKS_ACTIONS, CHECKS_ERRORS } from './checks/codes.ts'
 import { CHECKS_SETTINGS, type ChecksSettings, createChecksSettings } from './checks/settings.ts'
 import { DASHBOARD_SETTINGS } from './dashboard/shortcuts.ts'
+import { FACTORS_ACTIONS, FACTORS_ERRORS } from './factors/codes.ts'
 import { HYPERVISOR_ACTIONS, HYPERVISOR_ERRORS } from './hypervisor/codes.ts'
 import { createHypervisorSettings, HYPERVISOR_SETTINGS, type HypervisorSettings } from './hypervisor/settings.ts'
 import { INSTALL_ACTIONS, INSTALL_ERRORS } from './install/codes.ts'
@@ -28,6 +32,8 @@ import type { SetupToken } from './install/setup-token.ts'
 import { JOBS_AREA_ACTIONS, JOBS_AREA_ERRORS } from './jobs/codes.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { CHANNELS_ACTIONS, CHANNELS_ERRORS } from './notifications/codes.ts'
+import { PASSKEYS_ACTIONS, PASSKEYS_ERRORS } from './passkeys/codes.ts'
+import { OIDC_ERRORS } from './oidc/codes.ts'
 import { PLANS_ACTIONS, PLANS_ERRORS } from './plans/codes.ts'
 import { PROTECTION_ACTIONS, PROTECTION_ERRORS } from './protection/codes.ts'
 import { REGISTRY_ERRORS } from './registry/codes.ts'
@@ -35,6 +41,7 @@ import { RESTARTS_ACTIONS, RESTARTS_ERRORS } from './restarts/codes.ts'
 import { SCHEDULES_ACTIONS, SCHEDULES_ERRORS } from './schedules/codes.ts'
 import { SETTINGS_AREA_ACTIONS, SETTINGS_AREA_ERRORS } from './settings/codes.ts'
 import { TERMINAL_ACTIONS } from './terminal/codes.ts'
+import { TOKENS_ACTIONS, TOKENS_ERRORS } from './tokens/codes.ts'
 import { UPDATES_ACTIONS, UPDATES_ERRORS } from './updates/codes.ts'
 
 /** The services that every handler receives with its request: the runtime's, and one of each room. Created at the start. */
@@ -71,9 +78,13 @@ export const ERRORS = {
   ...MODULES_ERRORS,
   ...NOTIFICATIONS_ERRORS,
   ...AUTH_ERRORS,
+  ...ACCESS_ERRORS,
+  ...FACTORS_ERRORS,
+  ...TOKENS_ERRORS,
   ...SETTINGS_AREA_ERRORS,
   ...INSTALL_ERRORS,
   ...UPDATES_ERRORS,
+  ...PASSKEYS_ERRORS,
   ...PLANS_ERRORS,
   ...PROTECTION_ERRORS,
   ...JOBS_AREA_ERRORS,
@@ -82,6 +93,7 @@ export const ERRORS = {
   ...CHANNELS_ERRORS,
   ...RESTARTS_ERRORS,
   ...REGISTRY_ERRORS,
+  ...OIDC_ERRORS,
   ...SCHEDULES_ERRORS,
   ...APPLICATIONS_ERRORS,
 }
@@ -89,9 +101,15 @@ export type ErrorCode = keyof typeof ERRORS
 
 /** Every audit action. Names are stable: people search by them, and entries are never deleted. */
 export const AUDIT_ACTIONS = [
+  ...RUNTIME_ACTIONS,
   ...AUTH_ACTIONS,
+  ...ACCESS_ACTIONS,
+  ...AUDIT_AREA_ACTIONS,
+  ...FACTORS_ACTIONS,
+  ...TOKENS_ACTIONS,
   ...SETTINGS_AREA_ACTIONS,
   ...INSTALL_ACTIONS,
+  ...PASSKEYS_ACTIONS,
   ...PLANS_ACTIONS,
   ...UPDATES_ACTIONS,
   ...PROTECTION_ACTIONS,
@@ -140,7 +158,11 @@ export function createSettings(storage: Parameters<typeof createSettingsStore>[1
     ...createSshSettings(store, storage.log),
     ...createHypervisorSettings(store),
     ...createChecksSettings(store),
-    install: (values, audit) => store.writeFirst('ssh_host', values, audit),
+    async install(values, audit) {
+      // A key that the wizard has made counts if the installation uses it, as `ssh_key`.
+      const waiting = (await store.read()).secret('ssh_key_next') !== ''
+      return store.writeFirst('ssh_host', values, audit, waiting ? ['ssh_key_next'] : [])
+    },
   }
 }
 

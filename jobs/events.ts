@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import * as z from 'zod'
 import type { JobRow } from '../db/jobs.ts'
 import type { OutputChunk } from '../db/output.ts'
-import type { HubEvent } from '../runtime/hub.ts'
+import type { HubEvent } from '../platform/hub.ts'
 import { envelope, textFrame } from '../runtime/socket.ts'
 import { cutText } from './output-text.ts'
 

@@ -2,7 +2,7 @@ import { findJob } from '../db/jobs.ts'
 import type { Database } from '../db/libsql/database.ts'
 import { readOutput } from '../db/output.ts'
 import type { Log } from '../platform/log.ts'
-import type { Hub } from '../runtime/hub.ts'
+import type { Hub } from '../platform/hub.ts'
 import { finalEvent, jobTopic, outputEvents, phaseEvent } from './events.ts'
 
 /** Publishes at this instance the output that another instance stores, as long as the topic has subscribers. */

@@ -5,7 +5,7 @@
 import { findJob } from '../db/jobs.ts'
 import type { Database } from '../db/libsql/database.ts'
 import { readOutput } from '../db/output.ts'
-import { type Frame, frame, type Hub, type HubEvent } from '../runtime/hub.ts'
+import { type Frame, frame, type Hub, type HubEvent } from '../platform/hub.ts'
 import type { Socket } from '../runtime/socket.ts'
 import { finalEvent, jobTopic, outputEvents, phaseEvent } from './events.ts'
 import type { Jobs } from './manager.ts'

@@ -78,7 +78,13 @@ const Text = z.string(expected('un texte'))
 
 const Example = z.looseObject({ response: z.unknown() }, expected('un objet { query?, body?, response }'))
 
-/** The only unchecked part of a declaration: the signature of a function cannot be seen at run time. */
+/** `none`, `own`, or a function that returns the targets of a request. */
+const Targets = z.custom<NonNullable<AnyFunction['targets']>>(
+  (value) => value === 'none' || value === 'own' || typeof value === 'function',
+  expected('none, own ou une fonction'),
+)
+
+/** Unchecked, like the function of `Targets`: the signature of a function cannot be seen at run time. */
 const Handler = z.custom<AnyFunction['handler']>((value) => typeof value === 'function', expected('une fonction'))
 
 /**
@@ -124,7 +130,13 @@ function declarationOf(root: string, { errors, actions }: KnownCodes) {
         area: Text.exactOptional(),
         summary: Text.exactOptional(),
         description: Text.exactOptional(),
-        auth: z.enum(['none', 'optional', 'user', 'admin'], expected('none, optional, user ou admin')),
+        auth: z.enum(
+          ['none', 'optional', 'user', 'operator', 'admin'],
+          expected('none, optional, user, operator ou admin'),
+        ),
+        credential: z.literal('session', expected('session')).exactOptional(),
+        stepUp: z.literal(true, expected('true')).exactOptional(),
+        targets: Targets.exactOptional(),
         rateLimit: z.union([z.literal(false), Limit], expected('{ limit, seconds, by }, ou false')),
         audit: z
           .union([z.literal(false), z.array(Action, expected('une liste'))], expected('une liste d’actions, ou false'))

@@ -8,6 +8,7 @@ import { isBeingDeployed } from '../db/deployments.ts'
 import type { Database } from '../db/libsql/database.ts'
 import { findModule, listModules, type ModuleRow } from '../db/modules.ts'
 import type { Log } from '../platform/log.ts'
+import type { User } from '../runtime/context.ts'
 import { fail } from '../runtime/errors.ts'
 import type { AnyFunction } from '../runtime/function.ts'
 import { moduleFailure } from './codes.ts'
@@ -127,9 +128,13 @@ function whileEnabled(db: Database, fn: AnyFunction): AnyFunction {
   return {
     ...fn,
     errors: [...(fn.errors ?? []), 'not_found'],
-    async precondition() {
+    async precondition(context: { user: FormerUser | undefined }) {
       const module = await findModule(db, id)
       if (!module?.is_enabled || module.backend === null) throw fail('not_found')
+      if (context.user) context.user = { ...context.user, isAdmin: context.user.role === 'admin' }
     },
   }
 }
+
+/** The user as handlers of modules get it: those made for version 0.1 ask `isAdmin`. */
+type FormerUser = User & { isAdmin?: boolean }

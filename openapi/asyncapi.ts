@@ -18,7 +18,7 @@ exceeded limit are refused over HTTP, in the format of every error of \`/api/ope
 with a code, which \`x-close-codes\` of each channel explains. The service pings every 25 s, and accepts frames of at most 64 KiB. Behind
 a function host there are no sockets: they are refused with 501 \`sockets_missing\`, and clients poll the output of a job.`
 
-const TOKEN_TEXT = `An access token: as the subprotocol \`bearer.<token>\` beside \`${PROTOCOL}\`, or in \`Authorization\`.`
+const TOKEN_TEXT = `An access token or an API token, which needs no renewal: as the subprotocol \`bearer.<token>\` beside \`${PROTOCOL}\`, or in \`Authorization\`.`
 
 const HOST = {
   host: '{host}',
@@ -66,7 +66,7 @@ const capitalized = (word: string) => word.charAt(0).toUpperCase() + word.slice(
 
 /** Describes one socket: its address, its frames in both directions, how it opens and why it closes. */
 export function channel(socket: AnySocket, schemas: Schemas) {
-  const { path, summary, description, auth, rateLimit, request, sends } = socket
+  const { path, summary, description, auth, stepUp, rateLimit, request, sends } = socket
   const { params, query } = request ?? {}
   return {
     address: path.replace(/:(\w+)/g, '{$1}'),
@@ -76,6 +76,7 @@ export function channel(socket: AnySocket, schemas: Schemas) {
     messages: { ...messages(sends, 'output', schemas), ...messages(framesTaken(socket), 'input', schemas) },
     bindings: { ws: { ...BINDING, ...(query && { query: schemas.of(query, 'input') }) } },
     'x-auth': auth,
+    ...(stepUp && { 'x-step-up': true }),
     'x-subprotocol': PROTOCOL,
     ...(rateLimit && { 'x-rate-limit': { limit: rateLimit.limit, seconds: rateLimit.seconds, by: rateLimit.by } }),
     'x-close-codes': closesOf(socket),
@@ -146,7 +147,8 @@ export function closesOf({
   const all: Closes = {
     ...(auth !== 'none' && {
       unauthenticated: 'The token is missing or has expired, or its session has ended.',
-      forbidden: 'The user may not open this socket, or the new token belongs to another user.',
+      forbidden:
+        'The user may not open this socket, or the new token belongs to another user. A reason, where there is one, says why: `step_up_required`, `target_forbidden` or `enrolment_required`.',
     }),
     ...(codesOf({ auth: 'none', rateLimit: false, ...(request && { request }) }).has('invalid_request') && {
       refused: 'A parameter in the address is invalid (`invalid_request`).',

@@ -14,9 +14,10 @@ export function operation(fn: AnyFunction, errors: ErrorTable): ZodOpenApiOperat
     operationId,
     tags: [areaOf(fn)],
     summary,
-    description: [description, limitSentence(fn)].filter(Boolean).join('\n\n'),
+    description: [description, accessSentence(fn), limitSentence(fn)].filter(Boolean).join('\n\n'),
     security: securityOf(fn),
-    ...(fn.auth === 'user' || fn.auth === 'admin' ? { 'x-role': fn.auth } : {}),
+    ...(fn.auth === 'none' || fn.auth === 'optional' ? {} : { 'x-role': fn.auth }),
+    ...(fn.stepUp && { 'x-step-up': true }),
     ...(fn.rateLimit && { 'x-rate-limit': { ...limitOf(fn.rateLimit) } }),
     requestParams: {
       ...(params && { path: params }),
@@ -55,17 +56,22 @@ function limitOf({ limit, seconds, by }: Exclude<AnyFunction['rateLimit'], false
   return { limit, seconds, by }
 }
 
-function limitSentence({ auth, rateLimit }: AnyFunction): string {
+function accessSentence({ auth, credential, stepUp }: AnyFunction): string {
   const audience = {
     none: '',
     optional: '',
-    user: 'For signed-in users. ',
-    operator: 'For operators and administrators. ',
-    admin: 'For administrators. ',
+    user: 'For signed-in users.',
+    operator: 'For operators and administrators.',
+    admin: 'For administrators.',
   }[auth]
-  if (!rateLimit) return audience.trim()
+  if (stepUp) return `${audience} The last proof must be at most 15 minutes old. Not for API tokens.`
+  return credential ? `${audience} Not for API tokens.`.trim() : audience
+}
+
+function limitSentence({ rateLimit }: AnyFunction): string {
+  if (!rateLimit) return ''
   const { limit, seconds, by } = rateLimit
-  return `${audience}At most ${limit} requests in ${seconds} s, counted by ${by === 'user' ? 'user' : 'address'}.`
+  return `At most ${limit} requests in ${seconds} s, counted by ${by === 'user' ? 'user' : 'address'}.`
 }
 
 /** Returns the names of the cookies that a function reads; all of them are credentials. */
@@ -117,7 +123,8 @@ export function createOpenApi(
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'The access token of `POST /api/auth/login`.',
+          description:
+            'The access token of `POST /api/auth/login`, or an API token of `POST /api/auth/tokens` (`opt_…`).',
         },
         ...Object.fromEntries(
           functions.flatMap(cookiesOf).map((name) => [name, { type: 'apiKey' as const, in: 'cookie' as const, name }]),

@@ -2,25 +2,31 @@ import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { ApiError } from '../client/index.ts'
 import { PAGES } from './pages.ts'
+import { lazy } from './parts/lazy.tsx'
 import { Problem } from './parts/problem.tsx'
-import { Missing, Shell } from './parts/shell.tsx'
+import { Missing, Shell, StepUp } from './parts/shell.tsx'
 import { Toasts, toast } from './parts/toast.tsx'
 import { remembered, show } from './preferences.ts'
 import { go, route, startRouter } from './router.ts'
 import { connected, reconnects } from './wire/connection.ts'
-import { api, me, resume } from './wire/panel.ts'
+import { api, enrolling, me, resume } from './wire/panel.ts'
+import { isAskedToConfirm } from './wire/step-up.ts'
 import { words } from './words/words.ts'
+
+const MustEnrol = lazy(async () => (await import('./pages/enrol/must-enrol.tsx')).MustEnrol)
 
 const root = document.getElementById('panel')
 
 /** Shows sign-in or setup to visitors, and the whole panel to signed-in users. */
 function Panel() {
   const page = route.value?.page
-  if (me.value) return <Shell />
-  const { Content } = PAGES[page === 'setup' ? 'setup' : 'signIn']
+  if (me.value && page !== 'enrol') return <Shell />
+  const { Content } = PAGES[page === 'setup' || page === 'enrol' || page === 'oidc' ? page : 'signIn']
+  const isEnrolling = enrolling.value && page !== 'enrol'
   return (
     <>
-      <main class="alone">{page ? <Content /> : <Missing />}</main>
+      <main class="alone">{isEnrolling ? <MustEnrol /> : page ? <Content /> : <Missing />}</main>
+      {isAskedToConfirm.value && <StepUp />}
       <Toasts />
     </>
   )
@@ -28,13 +34,14 @@ function Panel() {
 
 /** Applies the preferences of the signed-in user, and stores them for the next sign-in in this browser. */
 effect(() => {
-  if (me.value) void show({ lang: me.value.lang, theme: me.value.theme })
+  const known = me.value ?? enrolling.value
+  if (known) void show({ lang: known.lang, theme: known.theme })
 })
 
 /** After a sign-in, the user returns to the page where the session ended; the sign-in and setup pages lead to the dashboard. */
 effect(() => {
   const page = route.value?.page
-  if (me.value && (page === 'signIn' || page === 'setup')) go('/', { replace: true })
+  if (me.value && (page === 'signIn' || page === 'setup' || page === 'oidc')) go('/', { replace: true })
 })
 
 reconnects.subscribe((times) => {

@@ -11,12 +11,20 @@ export const MENU = [
   { page: 'modules', path: '/modules' },
   { page: 'notifications', path: '/notifications' },
   { page: 'settings', path: '/settings' },
+  { page: 'access', path: '/access' },
   { page: 'logs', path: '/logs' },
   { page: 'audit', path: '/audit' },
 ] as const satisfies readonly { page: PageName; path: string }[]
 
 /** The pages that only administrators may see. */
-export const FOR_ADMINS: ReadonlySet<PageName> = new Set(['audit', 'logs', 'notifications', 'settings', 'terminal'])
+export const FOR_ADMINS: ReadonlySet<PageName> = new Set([
+  'access',
+  'audit',
+  'logs',
+  'notifications',
+  'settings',
+  'terminal',
+])
 
 export function titleOf(page: PageName, words: Words): string {
   return words[page].title

@@ -11,6 +11,7 @@ import {
   ScrollText,
   Settings,
   Terminal,
+  Users,
 } from 'lucide'
 import type { ComponentType } from 'preact'
 import { DashboardPage } from './pages/dashboard.page.tsx'
@@ -26,10 +27,12 @@ export interface Page {
 
 /** The component and icon of each page. All but the first ones are loaded when they are opened. */
 export const PAGES: Readonly<Record<PageName, Page>> = {
+  access: { Content: lazy(async () => (await import('./pages/access.page.tsx')).AccessPage), icon: Users },
   account: { Content: lazy(async () => (await import('./pages/account.page.tsx')).AccountPage), icon: CircleUser },
   audit: { Content: lazy(async () => (await import('./pages/audit.page.tsx')).AuditPage), icon: ScrollText },
   containers: { Content: lazy(async () => (await import('./pages/containers.page.tsx')).ContainersPage), icon: Boxes },
   dashboard: { Content: DashboardPage, icon: House },
+  enrol: { Content: lazy(async () => (await import('./pages/enrol.page.tsx')).EnrolPage) },
   job: { Content: lazy(async () => (await import('./pages/job.page.tsx')).JobPage) },
   logs: { Content: lazy(async () => (await import('./pages/logs.page.tsx')).LogsPage), icon: FileText },
   modules: { Content: lazy(async () => (await import('./pages/modules.page.tsx')).ModulesPage), icon: Puzzle },
@@ -37,6 +40,7 @@ export const PAGES: Readonly<Record<PageName, Page>> = {
     Content: lazy(async () => (await import('./pages/notifications.page.tsx')).NotificationsPage),
     icon: Bell,
   },
+  oidc: { Content: lazy(async () => (await import('./pages/oidc.page.tsx')).OidcPage) },
   run: { Content: lazy(async () => (await import('./pages/run.page.tsx')).RunPage) },
   schedule: { Content: lazy(async () => (await import('./pages/schedule.page.tsx')).SchedulePage) },
   scheduleRun: { Content: lazy(async () => (await import('./pages/schedule-run.page.tsx')).ScheduleRunPage) },

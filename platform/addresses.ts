@@ -42,3 +42,23 @@ export function parseAddress(text: string): { host: string; port: number } | und
   const port = match?.[3] === undefined ? 22 : Number(match[3])
   return host === undefined || port < 1 || port > 65_535 ? undefined : { host, port }
 }
+
+/** Addresses of proxies that are remembered. */
+const MOST_PROXIES = 16
+const proxies = new WeakMap<object, Set<string>>()
+
+/** Remembers a trusted proxy whose request this configuration has read. */
+export function noteProxy(config: object, address: string): void {
+  const seen = proxies.get(config) ?? new Set()
+  proxies.set(config, seen)
+  // The latest one is the last.
+  seen.delete(address)
+  seen.add(address)
+  const [oldest] = seen
+  if (seen.size > MOST_PROXIES && oldest !== undefined) seen.delete(oldest)
+}
+
+/** Returns the addresses of the trusted proxies whose requests this configuration has read, the latest last. */
+export function proxiesSeen(config: object): string[] {
+  return [...(proxies.get(config) ?? [])]
+}

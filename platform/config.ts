@@ -3,25 +3,15 @@
  * data structures. It promises checked values: a wrong setting stops the start with a ConfigError that names the
  * variable, and not only the feature that reads it later. It must not know requests, sessions, jobs or any other room.
  */
-import { createPrivateKey } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { blockList, isNetwork, parseAddress } from './addresses.ts'
 import { fileUrl, namesFile } from './files.ts'
-import { type GroupTargets, operatorGroups } from './operator-groups.ts'
 import { hasCredentials, type LinkProblem, linkProblems } from './links.ts'
-
-const list = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== ''),
-)
-
-const onOff = z.enum(['on', 'off'], 'on ou off').transform((value) => value === 'on')
-
-const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text)
+import { OIDC_VARIABLES, oidcOf, type OidcSettings } from './oidc-variables.ts'
+import { type GroupTargets, operatorGroups } from './operator-groups.ts'
+import { dataUrl, integerText, isRsaKey, list, onOff, origin, SECRET_PARAMETERS } from './variables.ts'
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -29,8 +19,6 @@ const ADMIN_GROUPS = ['sudo', 'admin']
 /** Some systems give `wheel` all rights, others none. */
 const SUDO_GROUPS = ['wheel']
 
-/** Addresses are shown and logged, so no secret may be in them. libSQL reads this query parameter as its token. */
-const SECRET_PARAMETERS = ['authToken']
 const FORGE_URL_TEXTS: Readonly<Record<LinkProblem, string>> = {
   notation: 'une adresse http: ou https:',
   unreadable: 'une adresse http: ou https:',
@@ -73,6 +61,7 @@ const Environment = z.object({
     .optional(),
   PANEL_SSH_USERNAME: z.string().optional(),
   PANEL_SSH_PASSWORD: z.string().optional(),
+  PANEL_SSH_KEY: z.string().optional(),
   PANEL_SSH_HOST_KEY: z
     .string()
     .regex(/^([\w@.-]+ )?SHA256:[A-Za-z0-9+/]{43}$/, 'une empreinte « SHA256:… », précédée ou non du type de clé')
@@ -88,6 +77,8 @@ const Environment = z.object({
     )
     .optional(),
   PANEL_REQUIRE_FACTOR: z.enum(['off', 'admins', 'all'], 'off, admins ou all').default('off'),
+  PANEL_PASSKEY_SIGN_IN: onOff.default(false),
+  ...OIDC_VARIABLES,
   PANEL_UNCONFIRMED_ADMINISTRATORS: onOff.default(false),
   PANEL_REFRESH_DAYS: integerText(1, 400).default(7),
   PANEL_KEEP_JOBS: integerText(50, 1_000_000).default(500),
@@ -142,6 +133,9 @@ const Environment = z.object({
 const Together = Environment.refine(({ PANEL_TLS_CERT, PANEL_TLS_KEY }) => !PANEL_TLS_CERT === !PANEL_TLS_KEY, {
   path: ['PANEL_TLS_CERT, PANEL_TLS_KEY'],
   message: 'les deux fichiers PEM ensemble, ou aucun',
+}).refine((env) => env.PANEL_OIDC_ISSUER === undefined || oidcOf(env, env.PANEL_PUBLIC_URL) !== undefined, {
+  path: ['PANEL_OIDC_ISSUER'],
+  message: 'PANEL_OIDC_CLIENT_ID et PANEL_PUBLIC_URL en plus',
 })
 
 /** The names of all variables that the service knows. */
@@ -155,7 +149,8 @@ export interface Config {
   databaseToken: string | undefined
   secretKey: Buffer | undefined
   jwtKey: string | undefined
-  ssh: { host: string; username: string; password: string; hostKey: string }
+  /** `keyFile` is the path of a private key of the service account. */
+  ssh: { host: string; username: string; password: string; keyFile?: string | undefined; hostKey: string }
   /** Members of these groups are administrators. */
   adminGroups: readonly string[]
   /** Members of these groups are administrators if sudo lets them become root on the host. */
@@ -166,8 +161,12 @@ export interface Config {
   viewerGroups: readonly string[] | undefined
   /** Members of these groups work on the targets of the group. */
   operatorGroups: ReadonlyMap<string, GroupTargets> | undefined
-  /** Who must have a second factor of the panel. */
+  /** The accounts that must have a second factor of the panel. */
   requireFactor: 'off' | 'admins' | 'all'
+  /** Whether a passkey alone signs in, without a password of the host. */
+  passkeySignIn: boolean
+  /** The provider by which people may sign in as accounts of the host; `redirect` is where it sends them back. */
+  oidc: OidcSettings | undefined
   /** Whether an account's own claim makes it an administrator while there is no service account to confirm it. */
   unconfirmedAdministrators: boolean
   refreshDays: number
@@ -178,6 +177,8 @@ export interface Config {
   /** A terminal without input and output is closed after this time. */
   terminalIdleMs: number
   isTrustedProxy(address: string): boolean
+  /** Whether some proxy is trusted, so that the `Host` header may be the proxy's own. */
+  trustsProxies: boolean
   origins: ReadonlySet<string>
   /** The origin at which people open the panel, for links in messages. */
   publicUrl: string | undefined
@@ -242,6 +243,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       host: env.PANEL_SSH_HOST ?? '',
       username: env.PANEL_SSH_USERNAME ?? '',
       password: env.PANEL_SSH_PASSWORD ?? '',
+      keyFile: env.PANEL_SSH_KEY && resolve(env.PANEL_SSH_KEY),
       hostKey: env.PANEL_SSH_HOST_KEY ?? '',
     },
     adminGroups: env.PANEL_ADMIN_GROUPS ?? ADMIN_GROUPS,
@@ -250,12 +252,15 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     viewerGroups: env.PANEL_VIEWER_GROUPS,
     operatorGroups: env.PANEL_OPERATOR_GROUPS === undefined ? undefined : operatorGroups(env.PANEL_OPERATOR_GROUPS),
     requireFactor: env.PANEL_REQUIRE_FACTOR,
+    passkeySignIn: env.PANEL_PASSKEY_SIGN_IN,
+    oidc: oidcOf(env, env.PANEL_PUBLIC_URL),
     unconfirmedAdministrators: env.PANEL_UNCONFIRMED_ADMINISTRATORS,
     refreshDays: env.PANEL_REFRESH_DAYS,
     keepJobs: env.PANEL_KEEP_JOBS,
     jobOutputBytes: env.PANEL_JOB_OUTPUT_MIB * 1024 * 1024,
     terminalIdleMs: env.PANEL_TERMINAL_IDLE_MINUTES * 60_000,
     isTrustedProxy: (address) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
+    trustsProxies: env.PANEL_TRUSTED_PROXIES.length > 0,
     origins: new Set(env.PANEL_ORIGINS),
     publicUrl: env.PANEL_PUBLIC_URL,
     anonymousOutput: env.PANEL_ANONYMOUS_OUTPUT,
@@ -280,30 +285,4 @@ export function unknownVariables(environment: Record<string, string | undefined>
   return Object.keys(environment)
     .filter((name) => name.startsWith('PANEL_') && !VARIABLES.has(name))
     .sort()
-}
-
-function integerText(min: number, max: number) {
-  const expected = `un nombre entier de ${min} à ${max}`
-  return z
-    .string()
-    .regex(/^\d{1,9}$/, expected)
-    .transform(Number)
-    .refine((n) => n >= min && n <= max, expected)
-}
-
-function dataUrl() {
-  const expected = 'une adresse http: ou https: sans identifiants'
-  return z
-    .string()
-    .refine((text) => linkProblems(text, { notation: 'prefix', secrets: SECRET_PARAMETERS }).length === 0, expected)
-}
-
-function isRsaKey(pem: string): boolean {
-  try {
-    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem)
-    const bits = asymmetricKeyDetails?.modulusLength ?? 0
-    return asymmetricKeyType === 'rsa' && bits >= 2048 && pem.includes('-----BEGIN PRIVATE KEY-----')
-  } catch {
-    return false
-  }
 }

@@ -23,6 +23,11 @@ const SECRETS = [
   'stdin',
 ]
 
+/** An API token, which somebody may have put into an address by mistake. */
+const API_TOKEN = /opt_[\w-]{43}/g
+
+const CENSOR = '[masqué]'
+
 export interface LogSink {
   log: Log
   /** Returns the newest lines, oldest first. */
@@ -55,12 +60,12 @@ export function createLog({
       formatters: { level: (label) => ({ level: label }) },
       redact: {
         paths: SECRETS.flatMap((name) => [name, `*.${name}`]),
-        censor: '[masqué]',
+        censor: CENSOR,
       },
     },
     {
       write(written: string) {
-        const line = escapeControlJson(written)
+        const line = escapeControlJson(written).replace(API_TOKEN, CENSOR)
         ring.push(line.trimEnd())
         if (ring.length > RING) ring.shift()
         write(readable(line) ?? line)

@@ -13,10 +13,9 @@ export interface Access {
   /** Counts a request. Throws `rate_limited` or the declared refusal when the limit is exceeded. */
   countRequest(bucket: string, limit: DeclaredLimit, key: string): void | Promise<void>
   /**
-   * Returns the user of the token. Throws `unauthenticated`, `forbidden` or `enrolment_required` as the declaration
-   * requires. `key` names the caller's address: `requestLimitKey` for HTTP, `limitKey` for sockets. After too many
-   * refused tokens from it, throws `rate_limited` without a check, except for a token that this service most likely
-   * issued.
+   * Returns the user of the token. Throws `unauthenticated` without a valid one, unless `auth` permits that. `key` names
+   * the caller's address: `requestLimitKey` for HTTP, `limitKey` for sockets. After too many refused tokens from it,
+   * throws `rate_limited` without a check, except for a token that this service most likely issued.
    */
   authenticate(demand: Demand, token: string | undefined, key: string): User | undefined | Promise<User | undefined>
   /**
@@ -26,9 +25,10 @@ export interface Access {
   countBadToken(failure: Failure, key: string): Failure
 }
 
-/** What a declaration asks of its callers. */
+/** The demands of a declaration on its callers. */
 export interface Demand {
   auth: Auth
+  credential?: 'session'
   stepUp?: true
   whileEnrolling?: true
   targets?: DeclaredTargets<never, never>
@@ -63,8 +63,8 @@ export function createAccess({
       if (demand.auth === 'optional' && refusal.code === 'unauthenticated') return undefined
       throw refusal
     }
-    expectRights(demand, user)
-    return user
+    // An API token that an endpoint for anybody does not take counts as none.
+    return demand.auth === 'optional' && !takesCredential(demand, user) ? undefined : user
   }
   return {
     countRequest(bucket, limit, key) {
@@ -92,12 +92,20 @@ const LEAST: Readonly<Record<Auth, Role>> = {
   admin: 'admin',
 }
 
-/** Throws unless the caller's role and credential satisfy the declaration. */
-function expectRights({ auth, stepUp, whileEnrolling }: Demand, user: User): void {
-  if (ROLES.indexOf(user.role) < ROLES.indexOf(LEAST[auth])) throw fail('forbidden')
-  if (user.enrolling && !whileEnrolling && auth !== 'optional') throw fail('enrolment_required')
-  // A program that holds a token cannot be asked.
-  if (stepUp && user.credential === 'token') throw fail('forbidden')
+/**
+ * Throws `forbidden`, `enrolment_required` or, for an endpoint that concerns all targets, `target_forbidden`, unless the
+ * caller satisfies the declaration.
+ */
+export function expectRights(demand: Demand, user: User): void {
+  if (ROLES.indexOf(user.role) < ROLES.indexOf(LEAST[demand.auth])) throw fail('forbidden')
+  if (user.enrolling && !demand.whileEnrolling) throw fail('enrolment_required')
+  if (!takesCredential(demand, user)) throw fail('forbidden')
+  if (demand.targets === undefined && isBounded(demand, user)) throw fail('target_forbidden')
+}
+
+/** A program that holds an API token cannot be asked who it is, so it never does what needs a recent proof. */
+function takesCredential({ credential, stepUp }: Demand, user: User): boolean {
+  return user.credential === 'session' || !(credential === 'session' || stepUp)
 }
 
 /**
@@ -108,23 +116,43 @@ export function expectProof({ stepUp }: Demand, user: User | undefined, clock: C
   if (stepUp && user && clock().getTime() - user.proven * 1000 > PROOF_SECONDS * 1000) throw fail('step_up_required')
 }
 
+/** Asks for a recent proof in a handler whose declaration asks for none: only some of its requests need one. */
+export function expectProven(user: User, clock: Clock): void {
+  if (user.credential === 'token') throw fail('forbidden')
+  expectProof({ auth: 'user', stepUp: true }, user, clock)
+}
+
 /**
- * Throws `target_forbidden` when the caller may work on, or read, some targets only, and the request is not for those.
- * An endpoint that does not declare its targets is for all of them.
+ * Returns the targets of a request whose caller may read, or work on, some targets only; undefined for any other caller,
+ * and for an endpoint without a function that finds them.
  */
-export async function expectTargets(
+export async function targetsToCheck(
   demand: Demand,
   user: User | undefined,
   input: unknown,
   services: unknown,
-): Promise<void> {
-  if (!user || demand.targets === 'none' || demand.targets === 'own') return
-  const permits = (target: string) => (demand.auth === 'user' ? mayRead(user, target) : mayOperate(user, target))
-  if (user.targets === 'all' && (demand.auth === 'user' || demand.auth === 'optional' || user.operates === 'all'))
-    return
+): Promise<readonly string[] | undefined> {
+  const { targets } = demand
+  if (!user || typeof targets !== 'function' || !isBounded(demand, user)) return undefined
   // The casts are safe: the declaration's own schemas have parsed the input, and the service mounts its own functions.
-  const named = await demand.targets?.(input as never, services as never)
-  if (!named || named.length === 0 || !named.every(permits)) throw fail('target_forbidden')
+  return (await targets(input as never, services as never)) ?? []
+}
+
+/** Throws `target_forbidden` unless the caller may read, or work on, all of these targets, at least one. */
+export function expectTargets({ auth }: Demand, user: User | undefined, named: readonly string[] | undefined): void {
+  if (!user || !named) return
+  const permits = (target: string) => (works(auth) ? mayOperate(user, target) : mayRead(user, target))
+  if (named.length === 0 || !named.every(permits)) throw fail('target_forbidden')
+}
+
+/** Whether the caller may use the endpoint for some targets only. */
+function isBounded({ auth }: Demand, user: User): boolean {
+  return user.targets !== 'all' || (works(auth) && user.operates !== 'all')
+}
+
+/** Whether such an endpoint changes something on its targets; the others read. */
+function works(auth: Auth): boolean {
+  return auth === 'operator' || auth === 'admin'
 }
 
 /** Whether the caller may read what concerns this target. */
@@ -144,6 +172,11 @@ export function isUnbounded({ operates, targets }: Pick<User, 'operates' | 'targ
 
 function covers(targets: Targets, target: string): boolean {
   return targets === 'all' || targets.includes(target)
+}
+
+/** The key of a limit by user. Programs with API tokens of a user count apart, so that they do not lock out their owner. */
+export function userKey({ id, credential }: User): string {
+  return credential === 'token' ? `${id} by tokens` : String(id)
 }
 
 /** The token of an `Authorization: Bearer …` header. */

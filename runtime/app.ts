@@ -12,11 +12,18 @@ import type { Router } from 'hono/router'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { TrieRouter } from 'hono/router/trie-router'
 import * as z from 'zod'
-import { createRepeatCounter, type RepeatCounter } from '../platform/recent-cache.ts'
-import { bearer, createAccess, expectProof, expectTargets, isUnbounded } from './access.ts'
+import {
+  bearer,
+  createAccess,
+  expectProof,
+  expectRights,
+  expectTargets,
+  isUnbounded,
+  targetsToCheck,
+  userKey,
+} from './access.ts'
 import { answer, ANSWER_HEADERS, errorResponse, type HeaderList } from './answer.ts'
 import { AssetAnswer, encoded } from './asset.ts'
-import { writeAudit } from './audit.ts'
 import { readCaller, requestLimitKey } from './caller.ts'
 import type { Caller, RuntimeServices, User } from './context.ts'
 import { fail, Failure, translate } from './errors.ts'
@@ -25,7 +32,9 @@ import { joinedHeader } from './handshake.ts'
 import { readInput } from './input.ts'
 import { bodyOf, CachedJson, JsonStream } from './json-stream.ts'
 import { createLogSampler, type LogSampler } from './log-sampler.ts'
+import { isNavigation, withStatus404 } from './not-found-page.ts'
 import { apart, methodsByPath, pathsOf } from './paths.ts'
+import { createRefusals, type Refusals } from './refusals.ts'
 import { requestContext } from './request-context.ts'
 
 /**
@@ -41,9 +50,6 @@ export interface Bindings {
 export interface App {
   fetch(request: Request, bindings?: Bindings): Response | Promise<Response>
 }
-
-/** The audit log gets at most this many exceeded limits of one function in an hour, from all addresses together. */
-const AUDITED = { limit: 1_000, seconds: 3_600, by: 'address' } as const
 
 const LOCAL = { address: '127.0.0.1', encrypted: false }
 
@@ -68,7 +74,7 @@ export function createApp(
   services: RuntimeServices,
   { added: more = [], strict = false }: AppOptions = {},
 ): App {
-  const refusals = createRepeatCounter(services.clock)
+  const refusals = createRefusals(services)
   const logSampler = createLogSampler(services.clock)
   /** Refuses a request that matches no function. */
   const refuseUnmatched = (
@@ -117,23 +123,6 @@ function takes(methods: string, method: string): boolean {
   return methods.split(', ').includes(method === 'HEAD' ? 'GET' : method)
 }
 
-/** Whether a browser navigates to this address. Requests under `/api` and `/ws` never count as navigation. */
-function isNavigation({ req }: HonoContext): boolean {
-  if (req.method !== 'GET' || /^\/(api|ws)(\/|$)/.test(req.path)) return false
-  const mode = req.header('sec-fetch-mode')
-  return (mode === undefined || mode === 'navigate') && req.header('accept')?.includes('text/html') === true
-}
-
-/** Returns the page with status 404. Browsers must not cache it, because the address may exist later. */
-async function withStatus404(page: Promise<Response>): Promise<Response> {
-  const { status, body, headers } = await page
-  if (status !== 200) return page
-  const more = new Headers(headers)
-  more.delete('etag')
-  more.set('cache-control', 'no-store')
-  return new Response(body, { status: 404, headers: more })
-}
-
 interface Mounted {
   app: Hono<{ Bindings: Bindings }>
   /** The methods of each path, in the form of the `Allow` header. */
@@ -151,7 +140,7 @@ function headerOf(c: HonoContext<{ Bindings: Bindings }>): (name: string) => str
 function pipeline(
   fn: AnyFunction,
   services: RuntimeServices,
-  { refusals, logSampler }: { refusals: RepeatCounter; logSampler: LogSampler },
+  { refusals, logSampler }: { refusals: Refusals; logSampler: LogSampler },
   strict: boolean,
 ) {
   const bucket = `${fn.method} ${fn.path}`
@@ -167,6 +156,7 @@ function pipeline(
     const header = headerOf(c)
     const caller = readCaller(services.config, c.env?.peer ?? LOCAL, header)
     let user: User | undefined
+    let targets: readonly string[] | undefined
     try {
       if (limit && limit.by === 'address') await countAddress(caller)
       const token = bearer(header('authorization'))
@@ -175,15 +165,20 @@ function pipeline(
           ? identifyOptional(id, token, caller)
           : authenticate(fn, token, requestLimitKey(caller, fn.method))
       user = found instanceof Promise ? await found : found
+      if (user?.credential === 'token') services.sessions.noteUse(user, caller.address)
+      if (user) expectRights(fn, user)
       if (limit && limit.by === 'user') {
-        const counted = countRequest(bucket, limit, String(user?.id ?? requestLimitKey(caller, fn.method)))
+        const counted = countRequest(bucket, limit, user ? userKey(user) : requestLimitKey(caller, fn.method))
         if (counted) await counted
       }
       expectProof(fn, user, services.clock)
       const context = new RequestContext(c, user, caller, headers)
       if (fn.precondition) await fn.precondition(context as never)
       const input = request ? await readInput(request, c, header, services.errors) : {}
-      if (user && !isUnbounded(user)) await expectTargets(fn, user, input, services)
+      if (user && !isUnbounded(user)) {
+        targets = await targetsToCheck(fn, user, input, services)
+        expectTargets(fn, user, targets)
+      }
       const result = await call(fn, input, context)
       if (result instanceof CachedJson) return answer(result.bytes, 200, id, headers)
       if (result instanceof JsonStream) {
@@ -210,6 +205,8 @@ function pipeline(
       const translated = translate(error)
       const failure = translated.badToken ? countBadToken(translated, requestLimitKey(caller, fn.method)) : translated
       const logFields = logSampler.fieldsFor(failure, caller.address, user)
+      if (user && failure.status === 403)
+        await refusals.noteForbidden(bucket, user, caller.address, { failure, targets })
       if (fn.refusalPage && header('accept')?.includes('text/html'))
         return errorResponse(services.log, c, failure, id, logFields, [], fn.refusalPage(failure))
       if (strict && !declared.has(failure.code)) {
@@ -249,14 +246,7 @@ function pipeline(
     try {
       await countRequest(bucket, limit, key)
     } catch (error) {
-      const times = limit.audit && error instanceof Failure && refusals.count(`${bucket} ${key}`)
-      if (limit.audit && times && services.limiter.admit('audited refusals', bucket, AUDITED) === 0)
-        await writeAudit(
-          services,
-          { user: undefined, address: caller.address },
-          limit.audit,
-          times > 1 ? { details: { refused: times } } : {},
-        )
+      if (limit.audit && error instanceof Failure) await refusals.noteLimit(bucket, key, caller.address, limit.audit)
       throw error
     }
   }

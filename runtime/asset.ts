@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { brotliDecompress, gzip } from 'node:zlib'
 import type { StoredAsset } from '../platform/asset-files.ts'
+import { gzipped, unpacked, versionOf } from '../platform/asset-forms.ts'
 import { storedAsset } from '../platform/asset-source.ts'
 import type { HeaderList } from './answer.ts'
 import { fail } from './errors.ts'
@@ -31,13 +29,6 @@ export class AssetAnswer {
 }
 
 const FOR_EVER = 'public, max-age=31536000, immutable'
-
-/** Over unencrypted connections, browsers accept gzip but not Brotli. */
-const gzipped = oncePerAsset(async (asset) => promisify(gzip)(await unpacked(asset)))
-const unpacked = oncePerAsset(async ({ bytes, encoding }) =>
-  encoding === 'br' ? promisify(brotliDecompress)(bytes) : bytes,
-)
-const versionOf = oncePerAsset(async ({ bytes }) => createHash('sha256').update(bytes).digest('hex').slice(0, 12))
 
 /** The versioned URL of a file below the folder it is served from. */
 export async function assetAddress(folder: string, name: string): Promise<string> {
@@ -81,17 +72,4 @@ async function stored(name: string): Promise<StoredAsset> {
   const asset = await storedAsset(name)
   if (!asset) throw fail('not_found')
   return asset
-}
-
-/** Caches a value derived from a file. A failed derivation is retried at the next request. */
-function oncePerAsset<made>(make: (asset: StoredAsset) => Promise<made>): (asset: StoredAsset) => Promise<made> {
-  const all = new WeakMap<StoredAsset, Promise<made>>()
-  return (asset) => {
-    const found = all.get(asset)
-    if (found) return found
-    const making = make(asset)
-    all.set(asset, making)
-    making.catch(() => all.delete(asset))
-    return making
-  }
 }

@@ -5,7 +5,7 @@ import type { AuditNote, RuntimeServices, User } from './context.ts'
 
 /** The user who acted, and the address. */
 export interface Actor {
-  user: (Pick<User, 'username'> & { id: number | null }) | undefined
+  user: (Pick<User, 'username'> & Partial<Pick<User, 'credential' | 'sid'>> & { id: number | null }) | undefined
   address: string
 }
 
@@ -39,13 +39,15 @@ export function auditStatement(
 
 function entryOf({ user, address }: Actor, action: string, note: AuditNote): AuditEntry {
   const by = note.user ?? user
+  // An entry of an API token says which one of its owner's it was: `token:3`.
+  const details = user?.credential === 'token' ? { ...note.details, credential: user.sid } : note.details
   return {
     action,
     user_id: by?.id ?? null,
     username: by?.username ?? null,
     target: note.target ?? null,
     ip: address,
-    details: note.details ? JSON.stringify(note.details) : null,
+    details: details ? JSON.stringify(details) : null,
   }
 }
 

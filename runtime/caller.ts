@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
-import { ipv6Groups } from '../platform/addresses.ts'
+import { ipv6Groups, noteProxy } from '../platform/addresses.ts'
 import type { Config } from '../platform/config.ts'
+
 import type { Caller } from './context.ts'
 
 /**
@@ -23,28 +24,10 @@ export function readCaller(
     address: forwarded === undefined ? address : behindProxies(config, address, forwarded),
     userAgent: header('user-agent') ?? '',
     secure,
+    host: header('host'),
     foreign: origin === undefined ? undefined : foreign(origin, { config, address, header, secure }),
     embedded: origin === undefined && isEmbedded(header),
   }
-}
-
-/** Addresses of proxies that are remembered. */
-const MOST_PROXIES = 16
-const proxies = new WeakMap<object, Set<string>>()
-
-function noteProxy(config: object, address: string): void {
-  const seen = proxies.get(config) ?? new Set()
-  proxies.set(config, seen)
-  // The latest one is the last.
-  seen.delete(address)
-  seen.add(address)
-  const [oldest] = seen
-  if (seen.size > MOST_PROXIES && oldest !== undefined) seen.delete(oldest)
-}
-
-/** Returns the addresses of the trusted proxies whose requests this configuration has read, the latest last. */
-export function proxiesSeen(config: object): string[] {
-  return [...(proxies.get(config) ?? [])]
 }
 
 /**

@@ -5,14 +5,14 @@ import type { Log } from '../platform/log.ts'
 import type { ErrorTable, Failure, FailureOptions } from './errors.ts'
 import type { Limiter } from './rate-limit.ts'
 
-/** What an account of the host may do here: read, work on targets, or change everything. Each includes the one before. */
+/** The rights of an account of the host: to read, to work on targets, or to change everything. Each includes the one before. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
 /** All targets, or some by their ids (`host`, `lxc:101`). */
 export type Targets = 'all' | readonly string[]
 
-/** The caller whom a verified token names. What a caller may do is decided in access.ts, and nowhere else. */
+/** The caller whom a verified token names. Rights are decided in access.ts, and nowhere else. */
 export interface User {
   id: number
   username: string
@@ -21,7 +21,7 @@ export interface User {
   operates: Targets
   /** The targets to which an API token is bound, in what it reads and in what it does. */
   targets: Targets
-  /** What the token was issued as: an access token of a session, or an API token. */
+  /** The kind of the token: an access token of a session, or an API token. */
   credential: 'session' | 'token'
   /** The session that the token was issued in; for an API token, `token:` and its id. */
   sid: string
@@ -43,6 +43,8 @@ export interface TokenVerifier {
    * Calls the listener when the session ends, or at once if it has ended. Returns a function that removes the listener.
    */
   onEnd(sid: string, listener: () => void): () => void
+  /** Notes when and from where the API token of this user was used. */
+  noteUse(user: User, address: string): void
 }
 
 /** The services that the runtime needs. The service adds its own rooms in `Services` (functions/services.ts). */
@@ -71,6 +73,8 @@ export interface Caller {
   userAgent: string
   /** Whether the client's connection is encrypted, according to the connection itself or to a proxy. */
   secure: boolean
+  /** The `Host` header: how the client names this service, unless a proxy has changed it. */
+  host: string | undefined
   /** The origin of the calling page when it is neither the service's own nor listed in `PANEL_ORIGINS`. */
   foreign: string | undefined
   /** Whether a page of another origin loads this as an image or in a frame, for which browsers send no Origin. */

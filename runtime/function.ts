@@ -116,6 +116,8 @@ export type FunctionDefinition<
     /** Describes what the function does and what its schemas do not show, in sentences. */
     description: string
     auth: auth
+    /** `session`: API tokens are refused. Both kinds of credential may use an endpoint that does not say it. */
+    credential?: 'session'
     /** Whether the caller's last proof of who it is must be at most 15 minutes old. API tokens are refused. */
     stepUp?: true
     /** Whether a caller who must first enrol a second factor may use it. */
@@ -168,6 +170,7 @@ export interface AnyFunction {
   summary?: string
   description?: string
   auth: Auth
+  credential?: 'session'
   stepUp?: true
   whileEnrolling?: true
   targets?: DeclaredTargets<never, never>
@@ -205,22 +208,31 @@ export function functionDeclarations<services, codes extends string, actions ext
   ): AnyFunction => definition
 }
 
-type Declared = Pick<AnyFunction, 'auth' | 'stepUp' | 'whileEnrolling' | 'targets' | 'rateLimit' | 'request' | 'errors'>
+type Declared = Demand & Pick<AnyFunction, 'rateLimit' | 'request' | 'errors'>
+type Demand = Pick<AnyFunction, 'auth' | 'credential' | 'stepUp' | 'whileEnrolling' | 'targets'>
+
+/** Codes of refusals that follow from what a declaration asks of its callers. */
+function refusalsOf({ auth, credential, stepUp, whileEnrolling, targets }: Demand): string[] {
+  if (auth === 'none') return []
+  const isFree = auth === 'optional'
+  return [
+    ...(isFree ? [] : ['unauthenticated', 'rate_limited']),
+    ...(!isFree && (auth !== 'user' || stepUp || credential) ? ['forbidden'] : []),
+    ...(whileEnrolling ? [] : ['enrolment_required']),
+    ...(targets === 'none' || targets === 'own' ? [] : ['target_forbidden']),
+    ...(stepUp ? ['step_up_required'] : []),
+  ]
+}
 
 /**
  * The error codes that callers of a function can receive: the declared ones and those that follow from its declaration.
  */
 export function codesOf(declared: Declared): ReadonlySet<string> {
-  const { auth, stepUp, whileEnrolling, targets, rateLimit, request = {}, errors = [] } = declared
-  const isSignedIn = auth === 'user' || auth === 'operator' || auth === 'admin'
+  const { rateLimit, request = {}, errors = [] } = declared
   const { params, query, cookies, body, refusal = 'invalid_request' } = request
   return new Set<string>([
     ...(rateLimit ? [rateLimit.refusal ?? 'rate_limited'] : []),
-    ...(isSignedIn ? (['unauthenticated', 'rate_limited'] as const) : []),
-    ...(auth === 'operator' || auth === 'admin' || stepUp ? (['forbidden'] as const) : []),
-    ...(isSignedIn && !whileEnrolling ? (['enrolment_required'] as const) : []),
-    ...(isSignedIn && targets !== 'none' && targets !== 'own' ? (['target_forbidden'] as const) : []),
-    ...(stepUp ? (['step_up_required'] as const) : []),
+    ...refusalsOf(declared),
     ...(params && !Object.values(params.shape).every(takesAnyText) ? (['not_found'] as const) : []),
     ...(body || (query && !takesAnything(query)) ? [refusal] : []),
     ...(cookies && !takesAnything(cookies) ? (['invalid_request'] as const) : []),

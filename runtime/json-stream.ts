@@ -1,3 +1,6 @@
+import { createUserLimit } from '../platform/user-limit.ts'
+import { fail } from './errors.ts'
+
 /**
  * A JSON response that is too long for memory: pieces of its text, produced as the client reads them. The runtime
  * does not check them: the producer parses each part with the declared schema, when it writes the part or before it stored it.
@@ -61,4 +64,24 @@ export function cachedJson(value: object): CachedJson {
   const answer = cached.get(value) ?? new CachedJson(value)
   cached.set(value, answer)
   return answer
+}
+
+/** Long responses that one user may read at a time; each may have many megabytes. */
+const LONG_ANSWERS = 2
+/** A long response that nobody reads keeps its slot for this long. */
+const IDLE_MS = 30_000
+/** Seconds for `Retry-After`: reading a long response takes seconds. */
+const AGAIN_S = 5
+
+/**
+ * Creates the limit on concurrent long responses: two per user (see `UserLimit`), because each one occupies the
+ * database and memory. Throws `rate_limited`, which the endpoint must declare, for a third one.
+ */
+export function createLongAnswers(): (service: object, user: number, pieces: AsyncGenerator<string>) => JsonStream {
+  const readers = createUserLimit(LONG_ANSWERS, IDLE_MS)
+  return (service, user, pieces) => {
+    const reading = readers.read(service, user, pieces)
+    if (!reading) throw fail('rate_limited', { values: { seconds: AGAIN_S }, retryAfter: AGAIN_S })
+    return new JsonStream(reading)
+  }
 }

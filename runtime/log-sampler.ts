@@ -26,8 +26,7 @@ export function createLogSampler(clock: Clock): LogSampler {
     fieldsFor(failure, address, user) {
       const { code } = failure
       if (user) return { address, user: user.username }
-      // Only signed-in users can receive `forbidden`.
-      if (isFault(failure) || code === 'forbidden') return { address }
+      if (isFault(failure)) return { address }
       const times = ofAddress.count(`${limitKey(address)} ${code}`)
       if (times === undefined || ofAll.count('') === undefined) return undefined
       return { address, ...(times > OF_ADDRESS && { times }) }

@@ -2,6 +2,7 @@ import type { Database } from '../db/libsql/database.ts'
 import { admitHit } from '../db/rate-hits.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createRecentCache } from '../platform/recent-cache.ts'
+import { admitNow, type SlidingWindow, waitOf } from '../platform/sliding-window.ts'
 
 /** At most `limit` requests in any period of `seconds`, counted per address or per user. */
 export interface RateLimit {
@@ -27,7 +28,7 @@ const REMEMBERED = 50_000
 
 /** Creates a limiter with exact sliding windows, which allow no double burst at the boundary of two periods. */
 export function createLimiter(db: Database, clock: Clock): Limiter {
-  const windows = createRecentCache<Window>(REMEMBERED)
+  const windows = createRecentCache<SlidingWindow>(REMEMBERED)
   let longestMs = 0
   let generationMs = clock().getTime()
   /** Drops windows that are older than the longest period: all their hits have expired. */
@@ -40,10 +41,7 @@ export function createLimiter(db: Database, clock: Clock): Limiter {
   return {
     wait(bucket, caller, { limit, seconds }) {
       const window = windows.get(`${bucket} ${caller}`)
-      if (!window || window.hits.length < limit) return 0
-      const [nowMs, windowMs] = [clock().getTime(), seconds * 1000]
-      const wait = (window.hits[window.next] ?? 0) + windowMs - nowMs
-      return wait > windowMs ? 0 : Math.max(0, wait)
+      return window ? waitOf(window, limit, seconds * 1000, clock().getTime()) : 0
     },
     admit(bucket, caller, { limit, seconds, shared }) {
       const nowMs = clock().getTime()
@@ -54,27 +52,7 @@ export function createLimiter(db: Database, clock: Clock): Limiter {
       const known = windows.get(key)
       const window = known ?? { hits: [], next: 0 }
       if (!known) windows.set(key, window)
-      return admit(window, limit, windowMs, nowMs)
+      return admitNow(window, limit, windowMs, nowMs)
     },
   }
-}
-
-/** The times of the newest hits: a ring buffer once it holds `limit` of them, with the oldest at `next`. */
-interface Window {
-  hits: number[]
-  next: number
-}
-
-function admit(window: Window, limit: number, windowMs: number, nowMs: number): number {
-  if (window.hits.length < limit) {
-    window.hits.push(nowMs)
-    return 0
-  }
-  const wait = (window.hits[window.next] ?? 0) + windowMs - nowMs
-  // A wait longer than the window means that the clock was set back and the hits lie in the future.
-  if (wait > windowMs) window.hits.fill(nowMs - windowMs)
-  else if (wait > 0) return wait
-  window.hits[window.next] = nowMs
-  window.next = (window.next + 1) % limit
-  return 0
 }

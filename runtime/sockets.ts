@@ -9,15 +9,16 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { WebSocketServer } from 'ws'
-import { createAccess, expectProof, expectTargets } from './access.ts'
+import { createAccess, expectProof, expectRights, expectTargets, targetsToCheck, userKey } from './access.ts'
 import { writeAudit } from './audit.ts'
 import { limitKey, readCaller } from './caller.ts'
-import type { AuditNote, Caller, RuntimeServices, User } from './context.ts'
+import type { AuditNote, RuntimeServices, User } from './context.ts'
 import { fail, Failure, ForeignPage, translate } from './errors.ts'
 import { decode, joinedHeader, parseUrl, peer, PROTOCOL, readToken, refuseConnection } from './handshake.ts'
 import { createLogSampler } from './log-sampler.ts'
+import { createRefusals } from './refusals.ts'
 import { createSocketClient, type SocketClient } from './socket-client.ts'
-import type { AnySocket, Socket } from './socket.ts'
+import type { AnySocket } from './socket.ts'
 import { superviseToken } from './token-renewal.ts'
 
 const MAX_FRAME = 64 * 1024
@@ -47,6 +48,7 @@ export function createSockets(sockets: readonly AnySocket[], services: RuntimeSe
   const { log, config } = services
   const { countRequest, authenticate } = createAccess(services)
   const logSampler = createLogSampler(services.clock)
+  const refusals = createRefusals(services)
   const callerOf = (request: IncomingMessage) =>
     readCaller(config, peer(request), (name) => joinedHeader(request.headers[name]))
   const server = new WebSocketServer({
@@ -81,16 +83,11 @@ export function createSockets(sockets: readonly AnySocket[], services: RuntimeSe
     const bucket = `GET ${declared.path}`
     if (limit && limit.by === 'address') await countRequest(bucket, limit, limitKey(caller.address))
     const token = readToken(request)
-    const identity = await identified(async () => {
-      const found = await authenticate(declared, token, limitKey(caller.address))
-      expectProof(declared, found, services.clock)
-      return found
-    })
+    const identity = await outcomeOf(async () => authenticate(declared, token, limitKey(caller.address)))
     if (identity instanceof Failure && identity.code === 'rate_limited') throw identity
-    if (limit && limit.by === 'user') {
-      const user = identity instanceof Failure ? undefined : identity
-      await countRequest(bucket, limit, String(user?.id ?? limitKey(caller.address)))
-    }
+    const user = identity instanceof Failure ? undefined : identity
+    if (user?.credential === 'token') services.sessions.noteUse(user, caller.address)
+    if (limit && limit.by === 'user') await countRequest(bucket, limit, user ? userKey(user) : limitKey(caller.address))
     if (connection.destroyed || stopped) return void connection.destroy()
     const params = Object.fromEntries(
       Object.entries(names ?? {}).map(([name, at]) => [
@@ -104,7 +101,6 @@ export function createSockets(sockets: readonly AnySocket[], services: RuntimeSe
       const id = randomUUID()
       const client = createSocketClient(ws, id, log)
       const { socket } = client
-      const user = identity instanceof Failure ? undefined : identity
       open.set(client, new Promise((resolve) => ws.once('close', () => resolve())))
       const fields = { id, path: url.pathname, user_id: user?.id ?? 0 }
       // Sockets of clients without a session are logged as a sample.
@@ -121,21 +117,44 @@ export function createSockets(sockets: readonly AnySocket[], services: RuntimeSe
           log.error({ id, err: identity.cause }, 'the caller could not be identified')
           return socket.close('failed', identity.code)
         }
-        if (identity.code === 'forbidden') return socket.close('forbidden')
-        if (identity.status === 403) return socket.close('forbidden', identity.code)
         return socket.close('unauthenticated')
       }
       if (token !== undefined && !user && declared.auth !== 'none') return socket.close('unauthenticated')
       const input = inputOf(declared, { params, query })
+      let targets: readonly string[] | undefined
+      /** Asks again when the token is renewed: the rights may have changed. */
+      const expectAccess = async (given: User): Promise<void> => {
+        expectRights(declared, given)
+        if (input instanceof Failure) return
+        targets = await targetsToCheck(declared, given, input, services)
+        expectTargets(declared, given, targets)
+      }
       const authenticateHere = async (given: string) => {
         const found = await authenticate(declared, given, limitKey(caller.address))
-        if (!(input instanceof Failure)) await expectTargets(declared, found, input, services)
+        if (found) await expectAccess(found)
         return found
       }
-      if (user) client.intercept(superviseToken(socket, user, { ...services, authenticate: authenticateHere }))
+      if (user)
+        client.intercept(superviseToken(socket, { user, token }, { ...services, authenticate: authenticateHere }))
       const audit = (action: string, note?: AuditNote) =>
         writeAudit(services, { user, address: caller.address }, action, note)
-      const work = begin(declared, input, { ...services, user, caller, socket, audit }).catch(client.fail)
+      const begin = async (): Promise<void> => {
+        if (user) {
+          const failure = await outcomeOf(async () => {
+            await expectAccess(user)
+            expectProof(declared, user, services.clock)
+          })
+          if (failure instanceof Failure && failure.status === 403) {
+            await refusals.noteForbidden(bucket, user, caller.address, { failure, targets })
+            return socket.close('forbidden', failure.code === 'forbidden' ? undefined : failure.code)
+          }
+          if (failure) throw failure
+        }
+        if (input instanceof Failure) throw input
+        // The casts are safe, as in `app.ts`: the declaration's own schemas have parsed the input.
+        await declared.open(input as never, { ...services, user, caller, socket, audit } as never)
+      }
+      const work = begin().catch(client.fail)
       working.add(work)
       void work.then(() => working.delete(work))
     })
@@ -174,33 +193,13 @@ export function createSockets(sockets: readonly AnySocket[], services: RuntimeSe
   }
 }
 
-/** Returns the user, or the failure that the close code reports once the socket is open. */
-async function identified(identify: () => Promise<User | undefined>): Promise<User | undefined | Failure> {
+/** Returns the failure instead of throwing it: a close code reports it once the socket is open. */
+async function outcomeOf<value>(work: () => Promise<value>): Promise<value | Failure> {
   try {
-    return await identify()
+    return await work()
   } catch (error) {
     return translate(error)
   }
-}
-
-async function begin(
-  declared: AnySocket,
-  input: object | Failure,
-  context: RuntimeServices & {
-    user: User | undefined
-    socket: Socket
-    caller: Caller
-    audit(action: string): Promise<void>
-  },
-): Promise<void> {
-  if (input instanceof Failure) throw input
-  const refused = await expectTargets(declared, context.user, input, context).catch((error: unknown) =>
-    translate(error),
-  )
-  if (refused?.status === 403) return context.socket.close('forbidden', refused.code)
-  if (refused) throw refused
-  // The casts are safe, as in `app.ts`: the declaration's own schemas have parsed the input.
-  await declared.open(input as never, context as never)
 }
 
 /** Returns the parsed parameters and query, or the failure of the first that its schema rejects. */

@@ -21,41 +21,51 @@ export const renewalFrame = textFrame(
   { type: 'auth', token: EXAMPLE_TOKEN },
 )
 
+/** An API token is verified again this often, because other instances may revoke it or its owner may lose rights. */
+const AGAIN_MS = 30_000
+
 /**
- * Closes a socket when the token that opened it expires or its session ends. Returns a function that handles
+ * Closes a socket when the token that opened it expires or its session ends. A socket of an API token lives as long as
+ * the token satisfies the declaration, without being renewed. Returns a function that handles
  * `{"type":"auth","token":"…"}`: from then on the new token counts. It must belong to the same user and satisfy the
  * declaration; otherwise the socket is closed. The function returns undefined for any other message.
  */
 export function superviseToken(
   socket: Socket,
-  first: User,
+  first: { user: User; token: string | undefined },
   { sessions, clock, authenticate }: Pick<RuntimeServices, 'sessions' | 'clock'> & { authenticate: Authenticate },
 ): (message: Message) => Promise<void> | undefined {
   const close = () => socket.close('unauthenticated')
 
-  const watch = ({ expires, sid }: User): (() => void) => {
-    const timer = setTimeout(close, expires * 1000 - clock().getTime())
+  const watch = ({ user, token = '' }: { user: User; token: string | undefined }): (() => void) => {
+    const isRenewed = user.credential === 'session'
+    const left = user.expires * 1000 - clock().getTime()
+    const timer = isRenewed ? setTimeout(close, left) : setTimeout(() => void again(token), Math.min(left, AGAIN_MS))
     timer.unref()
-    const forget = sessions.onEnd(sid, close)
+    const forget = sessions.onEnd(user.sid, close)
     return () => {
       clearTimeout(timer)
       forget()
     }
   }
-  let forget = watch(first)
-  if (socket.closed.aborted) forget()
-  else socket.closed.addEventListener('abort', () => forget(), { once: true })
 
   const renew = async (token: string): Promise<void> => {
     const user = await identified(() => authenticate(token))
     if (socket.closed.aborted) return
-    if (user === 'forbidden' || (user && user.id !== first.id)) return socket.close('forbidden')
+    if (user === 'forbidden' || (user && user.id !== first.user.id)) return socket.close('forbidden')
     if (!user) return close()
     forget()
-    forget = watch(user)
+    forget = watch({ user, token })
     // The new session may have ended meanwhile as well.
     if (socket.closed.aborted) forget()
   }
+  const again = (token: string): Promise<void> =>
+    renew(token).catch((error: unknown) => socket.close('failed', translate(error).code))
+
+  let forget = watch(first)
+  if (socket.closed.aborted) forget()
+  else socket.closed.addEventListener('abort', () => forget(), { once: true })
+
   return (message) => {
     if (message.binary || !message.text.includes('"auth"')) return undefined
     const { data } = Given.safeParse(parseJson(message.text))

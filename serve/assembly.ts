@@ -4,6 +4,7 @@ import { createCheckChanges } from '../functions/checks/changes.ts'
 import { createSettings, ERRORS, type Services, type Settings } from '../functions/services.ts'
 import { type AnyJobKind, createJobs } from '../jobs/jobs.ts'
 import { hostName } from '../functions/notifications/host-name.ts'
+import { askOwner } from '../functions/tokens/owner.ts'
 import { createNotifier } from '../notifications/notifications.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
@@ -13,7 +14,7 @@ import { createRepeatCounter } from '../platform/recent-cache.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { writeAudit } from '../runtime/audit.ts'
 import type { AnyFunction } from '../runtime/function.ts'
-import { createHub } from '../runtime/hub.ts'
+import { createHub } from '../platform/hub.ts'
 import { createLimiter } from '../runtime/rate-limit.ts'
 import type { AnySocket } from '../runtime/socket.ts'
 import type { Task } from '../runtime/task.ts'
@@ -82,12 +83,15 @@ export async function assemble(
     log,
     jwtKey: config.jwtKey,
     refreshDays: config.refreshDays,
+    askHost: (userId) => askOwner(services, userId),
   })
   // Every request repeats this error, so it is logged once an hour.
   const refusedKeys = createRepeatCounter(clock, { allUpTo: 1, quietMs: 3_600_000 })
   const host = createHost({
     settings,
     log,
+    // A frozen process keeps no connection open between two requests.
+    asksPeople: !onDemand,
     onHostKeyChanged: ({ message }) => {
       const count = refusedKeys.count(message)
       const note = { details: { error: message, ...(count && count > 1 && { count }) } }

@@ -28,6 +28,7 @@ Le service et ses commandes se configurent par l’environnement, et pour le paq
   PANEL_SSH_PASSWORD            son mot de passe (chiffré dans la base)
   PANEL_SSH_HOST_KEY            empreinte attendue, « SHA256:… » (sinon la première est retenue)
   PANEL_ADMIN_GROUPS            groupes d’administrateurs (sudo, admin, et wheel là où sudo en rend root les membres)
+  PANEL_PASSKEY_SIGN_IN         on ou off : se connecter par une clé d’accès seule, sans le PAM de l’hôte (off)
   PANEL_UNCONFIRMED_ADMINISTRATORS
                                 on ou off : sans compte de service, croire qui se dit administrateur (off)
   PANEL_REFRESH_DAYS            durée d’une session en jours (7)

@@ -1,8 +1,8 @@
 /*
  * Sessions: signs and verifies access and refresh tokens, and revokes them when a session ends. An ended session is
- * refused at once on this instance and within a minute on every other instance of the database. The room must not
- * know HTTP, cookies, passwords or SSH. A signature alone would leave the old token of a signed-out user valid until it
- * expires.
+ * refused at once on this instance and within a minute on every other instance of the database. API tokens are verified
+ * here too. The room must not know HTTP, cookies, passwords or SSH. A signature alone would leave the old token of a
+ * signed-out user valid until it expires.
  */
 
 import * as z from 'zod'
@@ -13,9 +13,11 @@ import type { Log } from '../platform/log.ts'
 import { createRecentCache } from '../platform/recent-cache.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { User } from '../runtime/context.ts'
+import { type AskHost, createApiTokens, isApiToken, tokenSid } from './api-tokens.ts'
 import { createSigningKeys, type PublicKey } from './signing-keys.ts'
 import { type Bearer, createTokens, tokenHash } from './tokens.ts'
 
+export { newApiToken, tokenRights } from './api-tokens.ts'
 export { isSealedBy, PublicKey, rotateSigningKey, signingKeyOf } from './signing-keys.ts'
 export { ACCESS_SECONDS, type Bearer, tokenHash } from './tokens.ts'
 
@@ -41,7 +43,10 @@ export interface Sessions {
   accessToken(user: Bearer): Promise<string>
   /** Signs a refresh token and returns it with its stored form. */
   refreshToken(userId: number): Promise<{ token: string; hash: string; expires: Date }>
-  /** Returns the user of a valid access token. Every call checks expiry and session; the signature is checked once. */
+  /**
+   * Returns the user of a valid access token or API token. Every call checks expiry and session; the signature is checked
+   * once. An API token is looked up again after 10 s.
+   */
   verify(token: string): User | undefined | Promise<User | undefined>
   /**
    * Says whether a token deserves verification while its address is being refused: it was verified before, or its
@@ -57,6 +62,13 @@ export interface Sessions {
   end(choice: SessionChoice | 'all', announce?: EndAuditEntry): Promise<number>
   /** Ends a session on this instance only, for the case that its end cannot be stored. */
   endHere(sid: string): void
+  /**
+   * Makes this instance look up API tokens again and closes the sockets that one of them, or one of a user's, has opened. Others
+   * follow within a minute. Whether a token is refused is decided by what is stored.
+   */
+  endTokens(choice: { id: number } | { userId: number }): Promise<void>
+  /** Stores the last use of the API token, at most once a minute while its address stays the same. */
+  noteUse(user: Pick<User, 'sid'>, address: string): void
   /** Calls `listener` when the session ends, or at once if it has ended. Returns a function that unsubscribes. */
   onEnd(sid: string, listener: () => void): () => void
   /** Reads the sessions that other instances ended, and the signing keys. */
@@ -72,10 +84,13 @@ export async function createSessions(services: {
   log: Log
   jwtKey: string | undefined
   refreshDays: number
+  /** Without it, an API token is refused once its owner's rights are too old. */
+  askHost?: AskHost
 }): Promise<Sessions> {
-  const { db, secrets, clock, log, refreshDays } = services
+  const { db, secrets, clock, log, refreshDays, askHost = async () => false } = services
   const keys = await createSigningKeys(services)
   const tokens = createTokens({ keys, secrets, clock, refreshDays })
+  const apiTokens = createApiTokens({ db, secrets, clock, log, askHost })
   let verified = createRecentCache<User>(CACHED)
   /** Keyed by session id. */
   const ended = createRecentCache<true>(REMEMBERED)
@@ -84,10 +99,13 @@ export async function createSessions(services: {
   let refreshedAt = clock().getTime()
   let refreshing: Promise<void> | undefined
 
-  const endHere = (sid: string) => {
-    ended.set(sid, true)
+  const tell = (sid: string) => {
     for (const listener of listeners.get(sid) ?? []) listener()
     listeners.delete(sid)
+  }
+  const endHere = (sid: string) => {
+    ended.set(sid, true)
+    tell(sid)
   }
 
   const readEnded = async () => {
@@ -143,8 +161,14 @@ export async function createSessions(services: {
       const { token, expires } = await tokens.signRefresh(userId)
       return { token, hash: tokenHash(token), expires }
     },
-    verify: (token) => (isStale() ? refresh().then(() => verify(token)) : verify(token)),
-    isPlausible: (token) => verified.get(token) !== undefined || tokens.isMarked(token),
+    verify(token) {
+      if (isApiToken(token)) return apiTokens.verify(token)
+      return isStale() ? refresh().then(() => verify(token)) : verify(token)
+    },
+    isPlausible(token) {
+      if (isApiToken(token)) return apiTokens.isPlausible(token)
+      return verified.get(token) !== undefined || tokens.isMarked(token)
+    },
     verifyRefresh: (token) => tokens.readRefresh(token),
     async end(choice, announce) {
       const count = await endSessions(db, choice, timestamp(clock()), announce)
@@ -156,6 +180,11 @@ export async function createSessions(services: {
       return count
     },
     endHere,
+    async endTokens(choice) {
+      apiTokens.forget()
+      for (const sid of 'id' in choice ? [tokenSid(choice.id)] : await apiTokens.sidsOf(choice.userId)) tell(sid)
+    },
+    noteUse: apiTokens.noteUse,
     onEnd(sid, listener) {
       if (ended.get(sid)) {
         listener()

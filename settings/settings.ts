@@ -51,16 +51,20 @@ export interface SettingsStore<key extends string, secret extends key> {
   /** Logs that a secret cannot be decrypted, and returns the cause for a failure. */
   noteUnreadable(key: secret): SecretError
   /**
-   * Changes all of the values or none, and returns the keys whose value changed. An empty secret means no change. The
-   * audit entry is stored in the same transaction; `audit` builds it from the names of all changed settings and from
+   * Changes all of the values or none, and returns the keys whose value changed. An empty secret means no change;
+   * `removed` ones are no longer set. The audit entry is stored in the same transaction; `audit` builds it from the names of all changed settings and from
    * the old and new values of plain ones, and may add statements about the change.
    */
   change(
     values: ValuesOf<key>,
     audit?: (details: Record<string, string>, changed: readonly key[]) => Statement | Statement[],
+    removed?: readonly secret[],
   ): Promise<key[]>
-  /** Stores the first settings; returns false and changes nothing when `mark`, one of them, is set already. */
-  writeFirst(mark: key, values: ValuesOf<key>, audit?: Statement): Promise<boolean>
+  /**
+   * Stores the first settings, without the `removed` secrets; returns false and changes nothing when `mark`, one of
+   * them, is set already.
+   */
+  writeFirst(mark: key, values: ValuesOf<key>, audit?: Statement, removed?: readonly secret[]): Promise<boolean>
   /** Stores values without calling the listeners. */
   fill(values: ValuesOf<key>): Promise<void>
   /**
@@ -114,6 +118,8 @@ export function createSettingsStore<key extends string, secret extends key>(
       }),
     )
 
+  const empty = (names: readonly secret[]) => Object.fromEntries(names.map((name) => [name, '']))
+
   const noteUnreadable = (name: secret): SecretError => {
     log.error(
       `${name} cannot be decrypted: PANEL_SECRET_KEY or secret.key is not the one that encrypted it; bring that key back, or set it anew`,
@@ -164,10 +170,14 @@ export function createSettingsStore<key extends string, secret extends key>(
       return found
     },
     noteUnreadable,
-    async change(given, audit) {
+    async change(given, audit, removed = []) {
       const stored = await readSettings(db)
-      const written = sealed(given)
-      const changed = keysOf(given).filter((name) => name in written && given[name] !== current(stored, name))
+      const written = { ...sealed(given), ...empty(removed) }
+      const gone = removed.filter((name) => (stored.get(name) ?? '') !== '')
+      const changed = [
+        ...keysOf(given).filter((name) => name in written && given[name] !== current(stored, name)),
+        ...gone,
+      ]
       // Writes every value, including those that seem unchanged: another change may be under way.
       await writeSettings(
         db,
@@ -180,8 +190,9 @@ export function createSettingsStore<key extends string, secret extends key>(
       tell(changed)
       return changed
     },
-    async writeFirst(mark, values, audit) {
-      const written = await writeFirstSettings(db, mark, sealed(values), now(), audit ? [audit] : [])
+    async writeFirst(mark, values, audit, removed = []) {
+      const first = { ...sealed(values), ...empty(removed) }
+      const written = await writeFirstSettings(db, mark, first, now(), audit ? [audit] : [])
       if (written) tell(keysOf(values))
       return written
     },

@@ -9,6 +9,7 @@ import type { Failure } from '../runtime/errors.ts'
 import { sshFailure } from './codes.ts'
 import type { Rights, Verb } from './command.ts'
 import { SshError } from './connection.ts'
+import { ownPacket } from './socket.ts'
 
 /** A command whose output is read while it runs. */
 export interface HostStream {
@@ -134,6 +135,23 @@ export function drain(channel: ClientChannel): void {
   }
 }
 
+/** Presents a channel as a stream. `seen` receives each piece of stderr as it arrives. */
+export function hostStream(channel: ClientChannel, seen?: (bytes: Buffer) => void): HostStream {
+  const stderr = limitedText(channel.stderr, seen)
+  const exit = exitOf(channel)
+  let closed = false
+  return {
+    read: (take) => takeEach(channel, (bytes) => (closed ? undefined : take(ownPacket(bytes)))),
+    end: Promise.all([exit, stderr]).then(([code, text]) => ({ code, stderr: text })),
+    close() {
+      closed = true
+      channel.end()
+      channel.close()
+      drain(channel)
+    },
+  }
+}
+
 /**
  * Passes each chunk of a stream to `take` as it arrives, and pauses while the promise that `take` returned is
  * pending. Resolves after the last chunk was taken; rejects with the error of `take` or of the stream. An async
@@ -228,9 +246,13 @@ export function succeeded({ code, stdout, stderr }: Output): string {
   throw commandFailure({ code, stderr })
 }
 
+/** `sudo -n` would ask: the account has a key and no password, and no rule without a password allows the command. */
+const SUDO_ASKS = 'sudo demande un mot de passe que le panneau n’a pas ; « ops-panel doctor » dit quelle règle ajouter'
+
 /** Creates the SshError of a command that has failed, with the last line of its error output. */
 export function commandFailure({ code, stderr }: Pick<Output, 'code' | 'stderr'>): SshError {
   const words = stderr.trimEnd()
   const last = words.slice(words.lastIndexOf('\n') + 1).trim()
+  if (last === 'sudo: a password is required') return new SshError('lost', SUDO_ASKS)
   return new SshError('lost', last.slice(0, MOST_WORDS) || `la commande s’est terminée avec le code ${code ?? '?'}`)
 }

@@ -11,11 +11,11 @@ export const SSH_ERRORS = {
   ssh_host_missing: [503, 'L’hôte SSH n’est pas configuré.'],
   ssh_incomplete: [
     503,
-    'La configuration SSH est incomplète : l’hôte, l’utilisateur et le mot de passe sont nécessaires (« ops-panel settings set » sur la console du service).',
+    'La configuration SSH est incomplète : l’hôte, l’utilisateur et son mot de passe ou sa clé sont nécessaires (« ops-panel settings set » sur la console du service).',
   ],
   ssh_password_unreadable: [
     503,
-    'Le mot de passe SSH enregistré ne peut pas être déchiffré. Saisissez-le à nouveau (« ops-panel settings set ssh_password » sur la console du service).',
+    'Le mot de passe ou la clé SSH enregistrés ne peuvent pas être déchiffrés. Enregistrez l’un des deux à nouveau (« ops-panel settings set ssh_password » ou « ssh_key » sur la console du service).',
   ],
   terminals_busy: [503, 'Trop de terminaux sont ouverts ({most} au plus) : fermez-en un.'],
 } as const satisfies ErrorTable

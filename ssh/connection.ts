@@ -7,11 +7,14 @@ import { type Failure, OutsideError } from '../runtime/errors.ts'
 import { sshFailure } from './codes.ts'
 import { type Command, quote } from './command.ts'
 import { fingerprint, keyAlgorithms, matches } from './host-key.ts'
+import type { Ask } from './login/prompts.ts'
 import type { SshAccount } from './settings.ts'
-import { createSshSocket, passwordMethods } from './socket.ts'
+import { signInMethods } from './sign-in-methods.ts'
+import { createSshSocket } from './socket.ts'
 
 /**
- * Why the host could not be used. `throttled`: the host accepts no more connections for now. `refused`: it did not
+ * Why the host could not be used. `no_passwords`: it takes keys only. `asks_more`: it asks more than a password, and nobody
+ * can be asked. `throttled`: the host accepts no more connections for now. `refused`: it did not
  * open a channel. `unanswered`: it did not respond to the open, and may still open the channel. Our own messages are
  * French.
  */
@@ -19,6 +22,8 @@ export class SshError extends OutsideError {
   override readonly name = 'SshError'
   readonly reason:
     | 'bad_credentials'
+    | 'no_passwords'
+    | 'asks_more'
     | 'unreachable'
     | 'throttled'
     | 'host_key_changed'
@@ -79,29 +84,30 @@ const KEEPALIVE_MS = 15_000
 
 /** Plain-text refusals of OpenSSH since 9.8: after too many wrong passwords, or with too many connections. */
 const TURNED_AWAY = 'Not allowed at this time'
+/** sshd waits for a person as long as its LoginGraceTime allows. */
+const GONE_WHILE_ASKING = 'l’hôte a mis fin à la connexion avant la réponse'
 
 /**
- * Opens an authenticated connection by password, or by keyboard-interactive where the host offers no password. With a
- * pinned host key, requests its type and accepts no other key. `signal` closes the connection, also after it is open.
- * `onIdentified` receives the identification of the server before the user name is sent.
+ * Opens an authenticated connection by the account’s key if it has one, else or then by its password. With a pinned host
+ * key, requests its type and accepts no other key. `signal` closes the connection, also after it is open. `onIdentified`
+ * receives the identification of the server before the user name is sent. `ask` answers what the host asks beyond the
+ * password; while it does, the connection waits without a time limit of its own.
  */
 export async function connect(
-  { host, port, username, password, hostKey }: SshAccount,
+  { host, port, username, password, key, hostKey }: SshAccount,
   signal?: AbortSignal,
   onIdentified: (identification: string) => void = () => {},
+  ask?: Ask,
 ): Promise<SshConnection> {
   // ssh2 is loaded here because its import takes a tenth of the start-up time and no start needs it.
   const ssh2 = await import('ssh2')
   const client = new ssh2.Client()
   const { socket, ciphered, greeting } = createSshSocket()
-  const state: { presented: string; authenticating: boolean; ready: boolean; ended?: SshError } = {
-    presented: '',
-    authenticating: false,
-    ready: false,
-  }
+  const state = { presented: '', authenticating: false, asking: false, ready: false }
+  let ended: SshError | undefined
   const listeners = new Set<(error: SshError) => void>()
   const onClosed = (listener: (error: SshError) => void) => {
-    if (state.ended) listener(state.ended)
+    if (ended) listener(ended)
     else listeners.add(listener)
     return () => void listeners.delete(listener)
   }
@@ -115,14 +121,33 @@ export async function connect(
           { cause },
         )
       : new SshError('unreachable', message, { cause })
-  const methods = passwordMethods({ username, password }, () => {
-    state.authenticating = true
-  })
 
   return new Promise((resolve, reject) => {
+    const methods = signInMethods(
+      { username, password, key },
+      {
+        began() {
+          state.authenticating = true
+        },
+        async ask(prompts) {
+          const more = `l’hôte demande plus que le mot de passe de ${username}`
+          if (!ask) throw new SshError('asks_more', more, { hostKey: state.presented })
+          clearTimeout(timer)
+          state.asking = true
+          const answers = await ask(prompts)
+          state.asking = false
+          if (!ended) timer = awaitHost()
+          return answers
+        },
+        giveUp(error) {
+          const message = error instanceof Error ? error.message : String(error)
+          settle(error instanceof SshError ? error : new SshError('asks_more', message, { cause: error }))
+        },
+      },
+    )
     const settle = (error: SshError) => {
-      if (state.ended) return
-      state.ended = error
+      if (ended) return
+      ended = error
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
       client.destroy()
@@ -134,11 +159,12 @@ export async function connect(
     }
     const abort = () => settle(new SshError('lost', 'le service s’arrête'))
     signal?.addEventListener('abort', abort)
-    const timer = setTimeout(
-      () => settle(new SshError('unreachable', `pas de réponse de ${host}:${port} en ${READY_MS / 1000} s`)),
-      READY_MS,
-    )
+    const silence = `pas de réponse de ${host}:${port} en ${READY_MS / 1000} s`
+    const awaitHost = () => setTimeout(() => settle(new SshError('unreachable', silence)), READY_MS)
+    let timer = awaitHost()
     client.on('ready', () => {
+      if (!methods.isProven())
+        return settle(new SshError('bad_credentials', `l’hôte accepte ${username} sans mot de passe : refusé ici`))
       state.ready = true
       clearTimeout(timer)
       resolve({
@@ -157,20 +183,19 @@ export async function connect(
         const message = `la clé de l’hôte a changé : ${state.presented} au lieu de ${hostKey}`
         settle(new SshError('host_key_changed', message, { hostKey: state.presented }))
       } else if (error.level === 'client-authentication') {
-        settle(
-          new SshError('bad_credentials', `authentification refusée pour ${username}`, {
-            cause: error,
-            hostKey: state.presented,
-          }),
-        )
+        const { reason, message } = methods.refusal()
+        settle(new SshError(reason, message, { cause: error, hostKey: state.presented }))
+      } else if (state.asking) {
+        settle(new SshError('lost', GONE_WHILE_ASKING, { cause: error }))
       } else {
         settle(unreachable(error.message, error))
       }
     })
     // For an expired account, ssh2 emits neither `ready` nor `error`: the server accepts the password, then
     // disconnects.
-    const ended = () => {
-      if (state.authenticating)
+    const onEnd = () => {
+      if (state.asking) settle(new SshError('lost', GONE_WHILE_ASKING))
+      else if (state.authenticating)
         settle(
           new SshError('bad_credentials', `l’hôte a mis fin à la connexion de ${username} (compte expiré ?)`, {
             hostKey: state.presented,
@@ -179,14 +204,14 @@ export async function connect(
       else settle(unreachable('la connexion a été coupée avant l’échange de clés'))
     }
     client.on('ready', () => {
-      client.off('close', ended)
-      client.off('end', ended)
+      client.off('close', onEnd)
+      client.off('end', onEnd)
       const lost = () => settle(new SshError('lost', 'la connexion a été perdue'))
       client.on('close', lost)
       client.on('end', lost)
     })
-    client.on('close', ended)
-    client.on('end', ended)
+    client.on('close', onEnd)
+    client.on('end', onEnd)
     client.on('handshake', ({ sc }) => ciphered(sc.cipher))
     if (signal?.aborted) return abort()
     try {
@@ -197,7 +222,7 @@ export async function connect(
         readyTimeout: 0,
         keepaliveInterval: KEEPALIVE_MS,
         keepaliveCountMax: 3,
-        authHandler: methods,
+        authHandler: methods.next,
         hostVerifier: (key: Buffer) => {
           state.presented = fingerprint(key)
           onIdentified(identification())

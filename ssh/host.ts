@@ -8,16 +8,13 @@ import type { Log } from '../platform/log.ts'
 import { createAccountLookup } from './account-lookup.ts'
 import {
   collect,
-  drain,
   type ExecOptions,
-  exitOf,
   type HostStream,
+  hostStream,
   inTime,
-  limitedText,
   type Output,
   type RunOptions,
   type StreamOptions,
-  takeEach,
 } from './channel.ts'
 import { sshFailure } from './codes.ts'
 import { type Command, elevate, type Elevation, HOST_HELPER, limited, script } from './command.ts'
@@ -29,7 +26,6 @@ import { createLoginCheck, type LoginCheck } from './login-check.ts'
 import { createLoginThrottle } from './login-throttle.ts'
 import { createSshPool, OutdatedError, type SshPool, withCurrentSettings } from './pool.ts'
 import type { SshAccount, SshSettings } from './settings.ts'
-import { ownPacket } from './socket.ts'
 import { createSshdMonitor } from './sshd-monitor.ts'
 import { readSshdPenalties, type SshdPenalties } from './sshd-penalties.ts'
 import {
@@ -44,8 +40,7 @@ import {
 import { createUserReadSlots } from './user-read-slots.ts'
 
 /** The managed host. Every method rejects with an SshError, or a Failure of the settings. */
-export interface Host {
-  signIn: LoginCheck
+export interface Host extends LoginCheck {
   /** Looks up an account through the service account; see `AccountLookup`. */
   inspect(username: string, options?: { withinMs?: number; shared?: boolean }): Promise<Account | 'gone'>
   elevation(): Promise<Elevation>
@@ -75,11 +70,17 @@ const ELEVATION_MS = 300_000
 export function createHost({
   settings,
   log,
+  asksPeople = true,
+  answeredMs,
   onConnect = () => {},
   onHostKeyChanged = () => {},
 }: {
   settings: Pick<SshSettings, 'sshServer' | 'sshAccount' | 'pinHostKey'>
   log: Log
+  /** Whether a login may wait for answers between two requests. */
+  asksPeople?: boolean
+  /** The time within which a login must be answered, 100 s by default. */
+  answeredMs?: number
   /** Receives the key of each new connection, with its type. */
   onConnect?: (hostKey: string) => void
   /** Called each time the host presents a key other than the pinned one. */
@@ -158,8 +159,9 @@ export function createHost({
   }
 
   const askElevation = async (account: SshAccount): Promise<Elevation> => {
-    const channel = await asService(inspections.open(account, script(ELEVATION, 'ops-panel-elevation', HOST_HELPER)))
-    channel.end(`${account.password}\n`)
+    const words = account.password === '' ? [HOST_HELPER, 'no-password'] : [HOST_HELPER]
+    const channel = await asService(inspections.open(account, script(ELEVATION, 'ops-panel-elevation', ...words)))
+    channel.end(account.password === '' ? '' : `${account.password}\n`)
     const { stdout } = await collect(channel, IDENTIFY_MS)
     const word = stdout.trim().split('\n').at(-1)
     const found = (['root', 'sudo', 'password', 'helper', 'rule'] as const).find((mode) => mode === word)
@@ -219,23 +221,27 @@ export function createHost({
     run(inspections, command, { rights: 'script', timeoutMs }),
   )
 
+  const logins = createLoginCheck(
+    async (username, password, work, ask) => {
+      const account = { ...(await settings.sshServer()), username, password }
+      const person = asksPeople ? ask : undefined
+      const connection = await watchHostKey(connect(account, closing.signal, sshd.identified, person))
+      try {
+        await pin(account, connection)
+        return await work(connection)
+      } finally {
+        connection.end()
+      }
+    },
+    throttle,
+    (review) => {
+      reviewSignIns = review
+    },
+    answeredMs,
+  )
+
   return {
-    signIn: createLoginCheck(
-      async (username, password, work) => {
-        const account = { ...(await settings.sshServer()), username, password }
-        const connection = await watchHostKey(connect(account, closing.signal, sshd.identified))
-        try {
-          await pin(account, connection)
-          return await work(connection)
-        } finally {
-          connection.end()
-        }
-      },
-      throttle,
-      (review) => {
-        reviewSignIns = review
-      },
-    ),
+    ...logins,
     inspect: accounts.lookUp,
     elevation: async () => elevation(await settings.sshAccount()),
     penalties: sshd.penalties,
@@ -258,22 +264,7 @@ export function createHost({
     },
     connections: () => inspections.size() + pool.size() + reading.size() + streams.size() + terminals.size(),
     exec,
-    async stream(command, { stderr: seen, ...options } = {}) {
-      const channel = await open(streams, command, options)
-      const stderr = limitedText(channel.stderr, seen)
-      const exit = exitOf(channel)
-      let closed = false
-      return {
-        read: (take) => takeEach(channel, (bytes) => (closed ? undefined : take(ownPacket(bytes)))),
-        end: Promise.all([exit, stderr]).then(([code, text]) => ({ code, stderr: text })),
-        close() {
-          closed = true
-          channel.end()
-          channel.close()
-          drain(channel)
-        },
-      }
-    },
+    stream: async (command, { stderr, ...options } = {}) => hostStream(await open(streams, command, options), stderr),
     async terminal(options) {
       if (openTerminals >= MOST_TERMINALS) throw sshFailure('terminals_busy', { values: { most: MOST_TERMINALS } })
       openTerminals += 1

@@ -59,15 +59,16 @@ export function isRoots(word: string): string {
 }
 
 /**
- * `ELEVATION <helper>` writes how the account gains an administrator’s rights: `root` (it is root), `sudo` (for
- * everything, without a password), `password` (for everything, with its password, read here from stdin), `helper`
+ * `ELEVATION <helper> [no-password]` writes how the account gains an administrator’s rights: `root` (it is root), `sudo`
+ * (for everything, without a password), `password` (for everything, with its password, read here from stdin), `helper`
  * (for this program, which only root can change) or `rule` (at best for single commands). `-k` makes sudo ignore
- * cached credentials, so that the answer also holds for the next connection.
+ * cached credentials, so that the answer also holds for the next connection. With `no-password` sudo is given none: an
+ * empty one would count as a wrong one.
  */
 export const ELEVATION = `
 if [ "$(id -u)" = 0 ]; then echo root
 elif sudo -n true 2>/dev/null; then echo sudo
-elif sudo -k -S -p '' -l /bin/sh >/dev/null 2>&1; then echo password
+elif [ "\${2-}" != no-password ] && sudo -k -S -p '' -l /bin/sh >/dev/null 2>&1; then echo password
 elif ${isRoots('"$1"')} && sudo -n -- "$1" version </dev/null >/dev/null 2>&1; then echo helper
 else echo rule
 fi

@@ -12,15 +12,22 @@ export interface LoginThrottle {
   delay(rank: number): number
   begin(): void
   /** Reports the outcome of a check that began. */
-  end(outcome: 'accepted' | 'rejected' | 'unknown'): void
+  end(outcome: 'accepted' | 'rejected' | 'abandoned' | 'unknown'): void
   /** Reports a wrong password outside of these checks. */
   failed(): void
+  /** Reports a connection that ended at a question of the host, outside of these checks. */
+  abandoned(): void
+  /** Returns how many connections may end like that within so many seconds, after a time without any. */
+  mostAbandoned(withinSeconds: number): number
   /** Sets what is known of the host’s penalties for the service; undefined when nothing is known. */
   configure(penalties: Pick<SshdPenalties, 'state'> | SshdPenalties | undefined): void
 }
 
-/** OpenSSH’s defaults: a wrong password adds five seconds, and a sum above fifteen is refused. */
-const DEFAULTS = { authfail: 5, min: 15 }
+/**
+ * OpenSSH’s defaults: a wrong password adds five seconds, a connection that ends without a judged one adds one, and a sum
+ * above fifteen is refused.
+ */
+const DEFAULTS = { authfail: 5, noauth: 1, min: 15 }
 /** sshd counts when its process for the connection has ended, a moment after its answer. */
 const LATE_SECONDS = 0.5
 
@@ -42,15 +49,18 @@ export function createLoginThrottle(elapsed: () => number = () => performance.no
     if (rank < 0 || known === 'nothing') return min
     return Math.max(authfail, min - (rank > 0 ? 2 : 1) * authfail)
   }
-  const failed = () => {
-    clearAt = Math.max(now() + LATE_SECONDS, clearAt) + limits.authfail
+  const add = (seconds: number) => {
+    clearAt = Math.max(now() + LATE_SECONDS, clearAt) + seconds
   }
+  const failed = () => add(limits.authfail)
+  const abandoned = () => add(limits.noauth)
+  const isHarmless = () => known === 'off' || known === 'exempt'
 
   return {
     delay(rank) {
       const { authfail, min } = limits
       // If a single wrong password exceeds the limit, waiting does not help.
-      if (known === 'off' || known === 'exempt' || authfail > min) return 0
+      if (isHarmless() || authfail > min) return 0
       const room = limitOf(rank) - authfail * (running + 1)
       if (room < 0) return Number.POSITIVE_INFINITY
       return Math.max(0, clearAt - now() - room) * 1000
@@ -61,8 +71,16 @@ export function createLoginThrottle(elapsed: () => number = () => performance.no
     end(outcome) {
       running -= 1
       if (outcome === 'rejected') failed()
+      if (outcome === 'abandoned') abandoned()
     },
     failed,
+    abandoned,
+    mostAbandoned(withinSeconds) {
+      const { authfail, noauth, min } = limits
+      return isHarmless()
+        ? Number.POSITIVE_INFINITY
+        : Math.floor((Math.max(0, min - authfail) + withinSeconds) / noauth)
+    },
     configure(penalties) {
       known = penalties?.state ?? 'nothing'
       limits = penalties && 'authfail' in penalties ? penalties : DEFAULTS

@@ -16,6 +16,7 @@ const ROOM_MS = 15_000
 const IDLE_MS = 300_000
 /** A refused password is not retried for this long: repeated attempts lock accounts (pam_faillock). */
 const REFUSED_MS = 15_000
+const LASTING: ReadonlySet<SshError['reason']> = new Set(['bad_credentials', 'no_passwords', 'asks_more'])
 /** Time for a command that was given up to end. After that, sshd keeps its slot until the command ends. */
 const ABANDONED_MS = 10_000
 
@@ -141,7 +142,7 @@ export function createSshPool(
       if (attempt === mine) attempt = undefined
     }
     mine.done.then(forget, (error: unknown) => {
-      if (error instanceof SshError && error.reason === 'bad_credentials') setTimeout(forget, REFUSED_MS).unref()
+      if (error instanceof SshError && LASTING.has(error.reason)) setTimeout(forget, REFUSED_MS).unref()
       else forget()
     })
     return mine.done

@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
 import { parseAddress } from '../platform/addresses.ts'
-import type { Config } from '../platform/config.ts'
+import { type Config, ConfigError } from '../platform/config.ts'
 import type { Log } from '../platform/log.ts'
 import { type SettingGroup, type SettingsStore, settingText } from '../settings/settings.ts'
 import { sshFailure } from './codes.ts'
+import { newSshKey, readSshKey, type SshKey } from './key.ts'
 
 /** At least one character, no control characters, white space only between others. */
 const TRIMMED = '^[^\\p{Cc}\\s]([^\\p{Cc}]*[^\\p{Cc}\\s])?$'
@@ -28,10 +30,27 @@ export const SshHostKey = z
   .string()
   .regex(/^$|^([\w@.-]+ )?SHA256:[A-Za-z0-9+/]{43}$/, 'une empreinte « SHA256:… », précédée ou non du type de clé')
 
-/** The settings of the host and of the service account. */
+/** An ed25519 private key in OpenSSH's own form. Empty texts and keys alike; see `readSshKey`. */
+export const SshPrivateKey = settingText(4_096).refine(
+  (value) => value === '' || readSshKey(value) !== undefined,
+  'une clé privée ed25519 d’OpenSSH, sans phrase secrète',
+)
+
+/**
+ * The settings of the host and of the service account. `ssh_key_next` is a key that the host does not have yet, and
+ * `ssh_key_retired` public keys that are still to be removed from it, one a line: the service alone sets the two.
+ */
 export const SSH_SETTINGS = {
-  fields: { ssh_host: SshHost, ssh_username: SshUsername, ssh_password: SshPassword, ssh_host_key: SshHostKey },
-  secrets: ['ssh_password'],
+  fields: {
+    ssh_host: SshHost,
+    ssh_username: SshUsername,
+    ssh_password: SshPassword,
+    ssh_key: SshPrivateKey,
+    ssh_key_next: SshPrivateKey,
+    ssh_key_retired: settingText(2_000),
+    ssh_host_key: SshHostKey,
+  },
+  secrets: ['ssh_password', 'ssh_key', 'ssh_key_next'],
 } as const satisfies SettingGroup
 
 /** The address of the host and its trusted key (`ssh-ed25519 SHA256:…`; empty until the first key is pinned). */
@@ -43,10 +62,13 @@ export interface SshServer {
   hostKey: string
 }
 
-/** The host with its service account. */
+/** The host with its service account, which has a key, a password or both. */
 export interface SshAccount extends SshServer {
   username: string
+  /** Empty for an account by key alone. */
   password: string
+  /** The private key in OpenSSH's own form. */
+  key?: string | undefined
 }
 
 export interface SshSettings {
@@ -57,6 +79,13 @@ export interface SshSettings {
   sshServer(): Promise<SshServer>
   /** Returns the host with the service account. Throws `ssh_incomplete` or `ssh_password_unreadable`. */
   sshAccount(): Promise<SshAccount>
+  /** Returns the service account's key, and the one that waits for the host; undefined for none that can be read. */
+  sshKeys(): Promise<{ current: SshKey | undefined; next: SshKey | undefined }>
+  /** Returns the public keys that may still be on the host although they are not used any more. */
+  retiredSshKeys(): Promise<string[]>
+  setRetiredSshKeys(keys: readonly string[]): Promise<void>
+  /** Returns the key that waits for the host. Makes one if none waits. */
+  nextSshKey(): Promise<SshKey>
   /**
    * Pins the key of the host at `address` if no key is pinned, and returns the pinned key. Returns undefined when the
    * settings name another address by now. The pinned key stays when the host changes, so that only the trusted host
@@ -87,9 +116,8 @@ export function createSshSettings(store: Store, log: Log): SshSettings {
     hasSshHost: async () => server(await store.read()) !== undefined,
     async hasSshAccount() {
       const stored = await store.read()
-      return (
-        server(stored) !== undefined && stored.text('ssh_username') !== '' && Boolean(stored.secret('ssh_password'))
-      )
+      const secret = stored.secret('ssh_key') || stored.secret('ssh_password')
+      return server(stored) !== undefined && stored.text('ssh_username') !== '' && Boolean(secret)
     },
     async sshServer() {
       const found = server(await store.read())
@@ -101,9 +129,36 @@ export function createSshSettings(store: Store, log: Log): SshSettings {
       const found = server(stored)
       const username = stored.text('ssh_username')
       const password = stored.secret('ssh_password')
-      if (!found || username === '' || password === '') throw sshFailure('ssh_incomplete')
-      if (password !== undefined) return { ...found, username, password }
-      throw sshFailure('ssh_password_unreadable', { cause: store.noteUnreadable('ssh_password') })
+      const key = stored.secret('ssh_key')
+      if (!found || username === '' || (password === '' && key === '')) throw sshFailure('ssh_incomplete')
+      // A secret that cannot be decrypted is not needed while the other one works.
+      const unreadable = [
+        ...(password === undefined ? [store.noteUnreadable('ssh_password')] : []),
+        ...(key === undefined ? [store.noteUnreadable('ssh_key')] : []),
+      ]
+      if (!password && !key) throw sshFailure('ssh_password_unreadable', { cause: unreadable[0] })
+      const privateKey = key && readSshKey(key)?.privateKey
+      return { ...found, username, password: password ?? '', ...(privateKey && { key: privateKey }) }
+    },
+    async sshKeys() {
+      const stored = await store.read()
+      const read = (name: 'ssh_key' | 'ssh_key_next') => readSshKey(stored.secret(name) ?? '')
+      return { current: read('ssh_key'), next: read('ssh_key_next') }
+    },
+    retiredSshKeys: async () =>
+      (await store.read())
+        .text('ssh_key_retired')
+        .split('\n')
+        .filter((key) => key !== ''),
+    setRetiredSshKeys: (keys) => store.fill({ ssh_key_retired: keys.join('\n') }),
+    async nextSshKey() {
+      const waiting = async () => readSshKey((await store.read()).secret('ssh_key_next') ?? '')
+      const found = await waiting()
+      if (found) return found
+      const made = newSshKey()
+      await store.fill({ ssh_key_next: made.privateKey })
+      // Another request may have stored its own meanwhile: the stored one counts.
+      return (await waiting()) ?? made
     },
     async pinHostKey(hostKey, address) {
       if (await store.fillIfEmpty('ssh_host_key', hostKey, { key: 'ssh_host', value: address }))
@@ -111,13 +166,14 @@ export function createSshSettings(store: Store, log: Log): SshSettings {
       const stored = await store.read()
       return stored.text('ssh_host') === address ? stored.text('ssh_host_key') : undefined
     },
-    async fillSsh({ host, username, password, hostKey }) {
+    async fillSsh({ host, username, password, keyFile, hostKey }) {
       const stored = await store.read()
       if (host === '') return false
       const before = {
         ssh_host: stored.text('ssh_host'),
         ssh_username: stored.text('ssh_username'),
         ssh_password: stored.secret('ssh_password') ?? '',
+        ssh_key: stored.secret('ssh_key') ?? '',
         ssh_host_key: stored.text('ssh_host_key'),
       }
       if (before.ssh_host !== '' && before.ssh_host !== host) {
@@ -128,7 +184,15 @@ export function createSshSettings(store: Store, log: Log): SshSettings {
         log.warn({ ssh_username: before.ssh_username }, 'PANEL_SSH_USERNAME is not used: another one is set already')
       if (password !== '' && before.ssh_password !== '' && before.ssh_password !== password)
         log.warn('PANEL_SSH_PASSWORD is not used: another one is set already (change it by « settings set »)')
-      const given = { ssh_host: host, ssh_username: username, ssh_password: password, ssh_host_key: hostKey }
+      // Later the file may be gone: the stored key counts.
+      const key = keyFile === undefined || before.ssh_key !== '' ? '' : await readKeyFile(keyFile)
+      const given = {
+        ssh_host: host,
+        ssh_username: username,
+        ssh_password: password,
+        ssh_key: key,
+        ssh_host_key: hostKey,
+      }
       const missing = KEYS.filter((key) => given[key] !== '' && before[key] === '')
       if (missing.length === 0) return false
       await store.fill(Object.fromEntries(missing.map((key) => [key, given[key]])))
@@ -138,4 +202,16 @@ export function createSshSettings(store: Store, log: Log): SshSettings {
   }
 }
 
-const KEYS: readonly Key[] = ['ssh_host', 'ssh_username', 'ssh_password', 'ssh_host_key']
+const KEYS = ['ssh_host', 'ssh_username', 'ssh_password', 'ssh_key', 'ssh_host_key'] as const
+
+/** Reads the file of `PANEL_SSH_KEY`; a file that has no usable key stops the start. */
+async function readKeyFile(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: Error): never => {
+    throw new ConfigError(`Configuration invalide :\n  PANEL_SSH_KEY : ${error.message}`)
+  })
+  const key = readSshKey(text)
+  if (key) return key.privateKey
+  throw new ConfigError(
+    `Configuration invalide :\n  PANEL_SSH_KEY : ${file} n’est pas une clé privée ed25519 d’OpenSSH, sans phrase secrète`,
+  )
+}

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
-import type { AnyAuthMethod, AuthenticationType } from 'ssh2'
 
 /** Room for several packets of 32 KiB: a packet that lies whole in one read is decrypted without another copy. */
 const A_READ = 512 * 1024
@@ -68,45 +67,5 @@ function exists(file: string): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-/**
- * Tries the password once. Uses keyboard-interactive only when the host then offers it without password
- * authentication, so that a wrong password is not tried twice.
- */
-export function passwordMethods({ username, password }: { username: string; password: string }, began: () => void) {
-  let tried: 'nothing' | 'password' | 'keyboard' = 'nothing'
-  return (left: AuthenticationType[] | null): AnyAuthMethod | false => {
-    began()
-    if (tried === 'nothing') {
-      tried = 'password'
-      return { type: 'password', username, password }
-    }
-    if (tried === 'password' && left?.includes('keyboard-interactive') && !left.includes('password')) {
-      tried = 'keyboard'
-      return { type: 'keyboard-interactive', username, prompt: answerOnce(password) }
-    }
-    return false
-  }
-}
-
-/** Answers the first hidden question with the password; later questions (a code, a new password) stay unanswered. */
-function answerOnce(password: string) {
-  let answered = false
-  return (
-    _name: string,
-    _text: string,
-    _lang: string,
-    prompts: { echo?: boolean }[],
-    finish: (answers: string[]) => void,
-  ) => {
-    finish(
-      prompts.map(({ echo }) => {
-        if (echo || answered) return ''
-        answered = true
-        return password
-      }),
-    )
   }
 }

@@ -19,7 +19,11 @@ export { SSH_ERRORS } from './codes.ts'
 export { type Command, type Elevation, helped, HOST_HELPER, quote, type Rights, script, type Verb } from './command.ts'
 export { readHostKey, SshError } from './connection.ts'
 export { createHost, type Host } from './host.ts'
+export type { Checked } from './login-check.ts'
+export type { Prompt } from './login/prompts.ts'
 export { isRoots } from './identity-script.ts'
+export { acceptedKeys } from './key-probe.ts'
+export { authorizedLine, KEY_OPTIONS, newSshKey, readSshKey, type SshKey } from './key.ts'
 export { type Account, type Claim, type Identity, isAccountName, refusesCommands } from './identity.ts'
 export {
   createSshSettings,

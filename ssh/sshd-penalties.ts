@@ -6,12 +6,13 @@ import { SshError } from './connection.ts'
 
 /**
  * OpenSSH’s `PerSourcePenalties`, as they apply to the service’s address. Each wrong password adds `authfail`
- * seconds, which elapse; above `min` seconds the address is refused until they have elapsed. `unknown` is an sshd
+ * seconds, and each connection that ends without a judged one `noauth`. They elapse; above `min` seconds the address is
+ * refused until they have elapsed. `unknown` is an sshd
  * that has penalties by default and whose settings the service account may not read.
  */
 export type SshdPenalties = { version: string; address: string } & (
   | { state: 'off' | 'exempt' | 'unknown' }
-  | { state: 'in_force'; authfail: number; min: number; exempt: string }
+  | { state: 'in_force'; authfail: number; noauth: number; min: number; exempt: string }
 )
 
 /** Writes the two relevant lines of sshd’s effective configuration, which only root may read. */
@@ -57,12 +58,12 @@ export function parseSshdPenalties(settings: string, address: string): Parsed {
   const value = (name: string) => new RegExp(`^${name} (.+)$`, 'im').exec(settings)?.[1]?.trim()
   const penalties = value('persourcepenalties')
   const seconds = (name: string) => Number(new RegExp(`\\b${name}:([\\d.]+)`).exec(penalties ?? '')?.[1] ?? Number.NaN)
-  const [authfail, min] = [seconds('authfail'), seconds('min')]
+  const [authfail, noauth, min] = [seconds('authfail'), seconds('noauth'), seconds('min')]
   if (penalties === 'no' || authfail === 0) return { state: 'off' }
-  if (Number.isNaN(authfail) || Number.isNaN(min)) return { state: 'unknown' }
+  if ([authfail, noauth, min].some(Number.isNaN)) return { state: 'unknown' }
   const list = value('persourcepenaltyexemptlist') ?? 'none'
   if (isExempt(list, address)) return { state: 'exempt' }
-  return { state: 'in_force', authfail, min, exempt: list === 'none' ? '' : list }
+  return { state: 'in_force', authfail, noauth, min, exempt: list === 'none' ? '' : list }
 }
 
 /** Says whether an address is in a list of sshd: addresses, networks, and patterns with `*` and `?`; `!` excludes. */

@@ -7,6 +7,7 @@ import { createCheckChanges } from '../functions/checks/changes.ts'
 import * as manifest from '../functions/index.ts'
 import { createSetupToken } from '../functions/install/setup-token.ts'
 import { AUDIT_ACTIONS, createSettings, ERRORS, type Services } from '../functions/services.ts'
+import { askOwner } from '../functions/tokens/owner.ts'
 import { createJobs } from '../jobs/manager.ts'
 import { noDeployer } from '../modules/deploy/deployer.ts'
 import { startModules } from '../modules/modules.ts'
@@ -17,7 +18,7 @@ import { createLog } from '../platform/log.ts'
 import { createSecrets } from '../platform/secrets.ts'
 import { type Bindings, createApp } from '../runtime/app.ts'
 import type { AnyFunction } from '../runtime/function.ts'
-import { createHub } from '../runtime/hub.ts'
+import { createHub } from '../platform/hub.ts'
 import { speakFrench } from '../runtime/input.ts'
 import { createLimiter } from '../runtime/rate-limit.ts'
 import { createSessions } from '../sessions/sessions.ts'
@@ -98,7 +99,15 @@ export async function testApp(
   await addSigningKey(db, { kid, public_jwk, private_sealed, origin: 'made', created_at: START.toISOString() })
   const settings = createSettings({ db, secrets, clock, log })
   await settings.fillSsh({ ...SSH, ...ssh })
-  const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: config.refreshDays })
+  const sessions = await createSessions({
+    db,
+    secrets,
+    clock,
+    log,
+    jwtKey: undefined,
+    refreshDays: config.refreshDays,
+    askHost: (userId) => askOwner(services, userId),
+  })
   const ran: Ran[] = []
   const signIns: string[] = []
   const host = fakeHost(fake, ran, signIns)
@@ -204,6 +213,7 @@ function fakeHost(fake: FakeHost, ran: Ran[], signIns: string[]): Host {
       if (claimed === undefined) return undefined
       return { claim: { identity: claimed && { name: username, ...claimed }, runs: claimed !== null } }
     },
+    answer: async () => 'gone',
     async inspect(username) {
       const seen = fake.inspect ? fake.inspect(username) : ordinary(username)
       if (seen === null) return 'gone'

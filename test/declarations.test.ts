@@ -83,6 +83,11 @@ const CORRECT: Record<string, string> = {
   summary: 'Change a part',
   description: 'Of a thing.',
   auth: 'admin',
+  credential: 'session',
+  stepUp: true,
+  whileEnrolling: true,
+  targets: async ({ params: { id, part }, body: { name } }, { db }) =>
+    db === undefined ? undefined : [String(id + name), part],
   rateLimit: { limit: 30, seconds: 60, by: 'user', refusal: 'rate_limited', audit: 'login_rate_limited' },
   audit: ['update_start', 'login_failed'],
   request: {
@@ -103,7 +108,7 @@ const CORRECT: Record<string, string> = {
 
   async handler({ params: { id, part }, query: { deep }, body: { name } }, { user, fail, audit, db }) {
     if (part === deep) throw fail('job_missing', { cause: db })
-    if (user.isAdmin) await audit('update_start', { target: part })
+    if (user.role === 'admin') await audit('update_start', { target: part })
     return { id: id + name + user.id }
   },
 })
@@ -236,6 +241,13 @@ const WRONG: Record<string, string> = {
     request: 'request: { body: z.object({ id: z.string() }) },',
     handler: 'handler: ({ body: { id } }) => ({ id }), // TS2322',
   }),
+  'an unknown role': get({ auth: `auth: 'member', // TS2322` }),
+  'a proof that is not asked for': get({ auth: `auth: 'user',\n  stepUp: false, // TS2322` }),
+  'an unknown kind of targets': get({ auth: `auth: 'user',\n  targets: 'some', // TS2322` }),
+  'targets that are no list': get({ auth: `auth: 'user',\n  targets: () => 'host', // TS2322` }),
+  'targets from a part of the request that is not declared': post({
+    auth: `auth: 'user',\n  targets: ({ body }) => [String(body)], // TS2339`,
+  }),
   'without a summary': get({ summary: '', opening: ' // TS2345' }),
   'without a description': get({ description: '', opening: ' // TS2345' }),
   'an example with a wrong response': get({ example: `example: { response: { id: 'one' } }, // TS2322` }),
@@ -267,11 +279,11 @@ const WRONG: Record<string, string> = {
   }),
   'a socket that takes its optional user for granted': socket({
     auth: `auth: 'optional',`,
-    open: 'open(_, { user, socket }) { if (user.isAdmin) socket.close("done") }, // TS18048',
+    open: 'open(_, { user, socket }) { if (user.enrolling) socket.close("done") }, // TS18048',
   }),
   'a socket that takes a user for granted where there is none': socket({
     auth: `auth: 'none',`,
-    open: 'open(_, { user, socket }) { if (user.isAdmin) socket.close("done") }, // TS18048',
+    open: 'open(_, { user, socket }) { if (user.enrolling) socket.close("done") }, // TS18048',
   }),
   'a socket that closes with an unknown reason': socket({
     open: `open(_, { socket }) { socket.close('bored') }, // TS2345`,

@@ -82,7 +82,7 @@ const MAY_PASS_DOORS: readonly { path: string; targets: readonly string[]; reaso
   },
 ]
 /** The tools that build on all functions. */
-const TOOLS_WITH_MANIFEST = ['bench/manifest.ts', 'packaging/client-types.ts']
+const TOOLS_WITH_MANIFEST = ['bench/manifest.ts', 'packaging/access-table.ts', 'packaging/client-types.ts']
 /** The code of installed modules is in the data folder, so its path is unknown before the start. */
 const MAY_IMPORT_ANY = ['modules/loader.ts']
 /**

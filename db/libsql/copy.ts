@@ -23,7 +23,7 @@ const Version = z.object({ version: z.number() })
 const Sealed = z.object({ name: z.string(), value: z.string() })
 
 const SEALED = `
-  SELECT key AS name, value FROM settings WHERE key IN ('ssh_password', 'hypervisor_token') AND value <> ''
+  SELECT key AS name, value FROM settings WHERE key IN ('ssh_password', 'ssh_key', 'ssh_key_next', 'hypervisor_token') AND value <> ''
   UNION ALL SELECT 'signing_key:' || kid, private_sealed FROM signing_keys`
 
 /** Secrets in tables that copies of earlier versions do not have. */
@@ -53,6 +53,16 @@ export async function inspectCopy(file: string): Promise<Copy> {
     return { version, sealed: sealed.map((row) => Sealed.parse(row)) }
   } finally {
     connection.close()
+  }
+}
+
+/** Opens a file for reading, without a write-ahead log beside it and without migrating it. */
+export async function openCopy(file: string): Promise<Pick<Database, 'query' | 'close'>> {
+  const { openConnection } = await import('./connection.ts')
+  const connection = openConnection(file)
+  return {
+    query: async (row, sql, args) => connection.rows(sql, args).map((raw) => row.parse(raw)),
+    close: async () => connection.close(),
   }
 }
 

@@ -14,6 +14,7 @@ export default defineFunction({
   description:
     'Stores that an administrator agrees to exactly this digest. It must be that of what was fetched last for this application: 409 `source_changed` otherwise, so that nobody agrees to what nobody was shown. An agreement is for the digest, and so for every container whose update runs the same texts from the same addresses.',
   auth: 'admin',
+  stepUp: true,
   rateLimit: WRITES,
   audit: ['application_agree'],
   request: { body: z.object({ target: Target, id: ApplicationId, digest: Digest }) },

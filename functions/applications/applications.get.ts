@@ -12,6 +12,7 @@ export default defineFunction({
   description:
     'Returns the applications that the last check of a target has found beside its packages: a community script, which the command `update` of its container runs; stacks of Docker Compose; packages of flatpak and snap. It does not ask the target. `version` and `available` are null where they cannot be read: a community script does not tell what it would install. `source` is what an update would run: its `digest` is of what was fetched last, and `agreed` says whether an administrator has agreed to exactly that.',
   auth: 'user',
+  targets: ({ query: { target } }) => [target],
   rateLimit: READS,
   request: { query: z.object({ target: Target }) },
   response: z.object({ applications: z.array(Application) }),

@@ -18,6 +18,8 @@ export default defineFunction({
   description:
     'Starts a job that runs the update of an application of a container: the texts with this digest, to which an administrator must have agreed (422 `not_agreed`), and no others. They are fetched again before the job starts: 409 `source_changed` where they are no longer the same; the job compares them once more right before it runs them from files. While an update of the same application runs or waits, nothing starts, and that job is named in `job_id`: 409 `application_queued`. A client follows it like an upgrade. It has the protection of the container’s policy, or the given one. Nobody can answer a question of the script: such a run is stopped and ends with `application_asks`, and one that wants to load other code with `application_refused`. A script that ends well without a newer version leaves a warning, because it tells nothing else.',
   auth: 'admin',
+  stepUp: true,
+  targets: ({ body: { target } }) => [target],
   rateLimit: WRITES,
   audit: ['application_start'],
   request: {

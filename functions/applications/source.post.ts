@@ -12,7 +12,8 @@ export default defineFunction({
   summary: 'Fetch what an update of an application would run',
   description:
     'Fetches, inside the container, the script that the command `update` loads, and every other file that this script and those files load as code by an address that their text tells. Runs nothing. The first of `files` is the one that runs; `digest` is of all of them. At most 20 files and 1 MiB are fetched. `refused` are addresses, or patterns of addresses, of further code: it cannot be fetched, or its address is known only during the run. A run that wants to load it is stopped. Of a Docker Compose stack, the registry is asked once more; the one text names the image of each service, with the digest that it has and the one that a run pulls. `digest` then is of these, and of the whole configuration with its variables.',
-  auth: 'user',
+  auth: 'operator',
+  targets: ({ body: { target } }) => [target],
   rateLimit: WRITES,
   audit: false,
   request: { body: z.object({ target: Target, id: ApplicationId }) },

@@ -2,24 +2,22 @@ import * as z from 'zod'
 import { readAudit } from '../../db/audit.ts'
 import { READS } from '../../runtime/function.ts'
 import { integerText } from '../../runtime/input.ts'
-import { AUDIT_ACTIONS, defineFunction } from '../services.ts'
-
-const Details = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+import { defineFunction } from '../services.ts'
+import { Details, detailsOf } from './entry.ts'
+import { filterOf, GivenFilter } from './filter.ts'
 
 export default defineFunction({
   method: 'GET',
   path: '/api/audit',
   summary: 'The audit log',
   description:
-    'Lists who did what, on what and from where, newest first. `next` is the `before` of the following entries, or null after the last.',
+    'Lists who did what, on what and from where, newest first. `next` is the `before` of the following entries, or null after the last. `from` is included and `until` is not.',
   auth: 'admin',
   rateLimit: READS,
   request: {
-    query: z.object({
+    query: GivenFilter.extend({
       limit: integerText({ min: 1, max: 500 }).default(100),
       before: integerText({ min: 1 }).optional(),
-      action: z.enum(AUDIT_ACTIONS).optional(),
-      user: z.string().max(256).optional(),
     }),
   },
   response: z.object({
@@ -54,19 +52,10 @@ export default defineFunction({
     },
   },
 
-  async handler({ query: { limit, before, action, user } }, { db }) {
+  async handler({ query: { limit, before, ...given } }, { db }) {
     // Reads one entry more than the limit: that entry shows whether another page follows.
-    const found = await readAudit(db, {
-      limit: limit + 1,
-      ...(before !== undefined && { before }),
-      ...(action && { action }),
-      ...(user && { user }),
-    })
-    const entries = found.slice(0, limit).map((entry) => ({ ...entry, details: details(entry.details) }))
+    const found = await readAudit(db, { limit: limit + 1, before, ...filterOf(given) })
+    const entries = found.slice(0, limit).map((entry) => ({ ...entry, details: detailsOf(entry.details) }))
     return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null }
   },
 })
-
-function details(text: string | null): z.infer<typeof Details> | null {
-  return text === null ? null : Details.parse(JSON.parse(text))
-}

@@ -1,10 +1,31 @@
+import * as z from 'zod'
 import type { ErrorTable } from '../../runtime/errors.ts'
+
+/** The questions of a host that asks more than a password. */
+const PROMPTS = {
+  challenge: z.string().meta({ description: 'To be given back with the answers, within 100 s of the first request.' }),
+  prompts: z
+    .array(z.object({ text: z.string(), echo: z.boolean() }))
+    .meta({ description: 'The questions of the host, in its own words. `echo`: the answer may be shown.' }),
+}
 
 /** Errors of signing in, sessions and accounts: the stable code, its HTTP status, its French sentence. */
 export const AUTH_ERRORS = {
   credentials_missing: [400, 'Le nom d’utilisateur et le mot de passe sont obligatoires.'],
   preference_invalid: [400, 'Préférence invalide : {field}'],
   bad_credentials: [401, 'Nom d’utilisateur ou mot de passe incorrect.'],
+  more_asked: [401, 'L’hôte demande plus que le mot de passe.', { more: PROMPTS }],
+  answers_refused: [401, 'L’hôte n’a pas accepté ces réponses : recommencez la connexion.'],
+  answers_miscounted: [400, 'Répondez à chacune des questions de l’hôte.'],
+  challenge_elsewhere: [
+    409,
+    'Une autre instance de ce service attend cette réponse, ou le service a redémarré : recommencez la connexion.',
+  ],
+  prompts_impossible: [
+    501,
+    'L’hôte demande plus que le mot de passe, et cet hébergement ne peut pas attendre de réponse.',
+  ],
+  passwords_not_taken: [401, 'L’hôte n’accepte aucun mot de passe, seulement des clés SSH.'],
   ssh_unreachable: [401, 'Connexion impossible : l’hôte SSH ne répond pas.'],
   ssh_throttled: [
     401,
@@ -31,6 +52,8 @@ export const AUTH_ERRORS = {
   profile_missing: [404, 'Ce profil n’existe plus.'],
   proof_required: [403, 'Confirmez ce changement avec votre mot de passe (current_password).'],
   proof_wrong: [403, 'L’hôte n’a pas accepté votre mot de passe : rien n’a changé.'],
+  // Not 401, which would mean that the session has ended.
+  proof_more_asked: [403, 'L’hôte demande plus que le mot de passe.', { more: PROMPTS }],
   proof_impossible: [
     503,
     'L’hôte actuel ne peut pas vérifier votre mot de passe ({message}). Sur la console du serveur : ops-panel settings set.',
@@ -41,6 +64,7 @@ export const AUTH_ERRORS = {
 export const AUTH_ACTIONS = [
   'login_rate_limited',
   'login_failed',
+  'login_asked',
   'login_success',
   'proof_refused',
   'logout',

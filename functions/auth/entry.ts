@@ -1,12 +1,15 @@
 import * as z from 'zod'
+import { countingWithApiTokens, removingApiTokens } from '../../db/access/api-tokens.ts'
+import { removingEveryFactor } from '../../db/access/factors.ts'
 import { onlyIf } from '../../db/audit.ts'
 import type { Statement } from '../../db/libsql/database.ts'
 import { addSession, type ProvenBy } from '../../db/sessions.ts'
-import { findHostAccountByName, saveUser } from '../../db/users.ts'
+import { findHostAccountByName, type HostAccount, saveUser } from '../../db/users.ts'
+import type { AuditNote } from '../../runtime/context.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { EXAMPLE_TOKEN } from '../../runtime/function.ts'
 import { ACCESS_SECONDS } from '../../sessions/sessions.ts'
-import type { Context, ErrorCode } from '../services.ts'
+import type { Context, ErrorCode, Services } from '../services.ts'
 import { refreshCookie } from './cookie.ts'
 import type { Entrant, Rights } from './host-account.ts'
 import { newAddressEvents } from './new-address.ts'
@@ -27,7 +30,7 @@ export const SIGNED_IN_EXAMPLE = {
 /** The codes that `admit` throws. */
 export const ENTRY_ERRORS = ['not_invited', 'rights_unknown', 'account_barred'] as const satisfies readonly ErrorCode[]
 
-export const ENTRY_ACTIONS = ['login_failed', 'login_success', 'account_ended'] as const
+export const ENTRY_ACTIONS = ['login_failed', 'login_asked', 'login_success', 'account_ended'] as const
 
 type Given = Context<undefined, (typeof ENTRY_ERRORS)[number], (typeof ENTRY_ACTIONS)[number]>
 
@@ -39,11 +42,11 @@ export interface Admitted {
 }
 
 /**
- * Stores the account that the host has just accepted. Sessions of another account of this name end. Throws one of
- * `ENTRY_ERRORS` for an account that may not sign in here.
+ * Stores the account that the host has just accepted. Sessions and API tokens of another account of this name end, and its
+ * second factors are removed. Throws one of `ENTRY_ERRORS` for an account that may not sign in here.
  */
 export async function admit(context: Given, { username, rights, learnt }: Entrant): Promise<Admitted> {
-  const { db, sessions, clock, audit, auditEntry, fail } = context
+  const { db, clock, audit, fail } = context
   const before = await findHostAccountByName(db, username)
   const isBarred = before !== undefined && before.barred_at !== null
   if (isBarred || rights === 'uninvited' || rights === 'unconfirmed') {
@@ -51,10 +54,8 @@ export async function admit(context: Given, { username, rights, learnt }: Entran
     await audit('login_failed', { user: { id: before?.id ?? null, username }, details: { reason } })
     throw fail(REFUSALS[reason])
   }
-  if (before && typeof before.uid === 'number' && typeof learnt.uid === 'number' && before.uid !== learnt.uid) {
-    const note = { user: before, target: username, details: { reason: 'replaced' } }
-    await sessions.end({ userId: before.id }, (count) => onlyIf(auditEntry('account_ended', note), count))
-  }
+  if (before && typeof before.uid === 'number' && typeof learnt.uid === 'number' && before.uid !== learnt.uid)
+    await endReplaced(context, before)
   const { id } = await saveUser(db, username, rights.role === 'admin', timestamp(clock()), learnt)
   return { id, username, rights }
 }
@@ -65,12 +66,31 @@ const REFUSALS = {
   unconfirmed: 'rights_unknown',
 } as const
 
+/** Ends whatever an earlier account of this name has left: sessions, second factors and API tokens. */
+export async function endReplaced(
+  {
+    sessions,
+    auditEntry,
+  }: Pick<Services, 'sessions'> & { auditEntry(action: 'account_ended', note: AuditNote): Statement },
+  before: Pick<HostAccount, 'id' | 'username'>,
+  more: readonly Statement[] = [],
+): Promise<void> {
+  const note = { user: before, target: before.username, details: { reason: 'replaced' } }
+  await sessions.end({ userId: before.id }, (count) => [
+    onlyIf(auditEntry('account_ended', note), countingWithApiTokens(count, before.id)),
+    ...removingEveryFactor(before.id),
+    removingApiTokens(before.id),
+    ...more,
+  ])
+  await sessions.endTokens({ userId: before.id })
+}
+
 /**
  * Opens a session and sets its cookie. `more` is executed in the transaction that stores the session and its audit
  * entry. `enrolling` is for accounts that must first add a second factor.
  */
 export async function openSession(
-  context: Given & { header(name: string, value: string): void },
+  context: Pick<Given, 'db' | 'sessions' | 'clock' | 'caller' | 'auditEntry' | 'header'>,
   { id, username, rights }: Admitted,
   { provenBy, enrolling = false, more = [] }: { provenBy: ProvenBy; enrolling?: boolean; more?: readonly Statement[] },
 ): Promise<z.infer<typeof SignedIn>> {

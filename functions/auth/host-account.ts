@@ -1,4 +1,6 @@
-import { type AccountFacts, changeRights, type HostAccount } from '../../db/users.ts'
+import { onlyIf } from '../../db/audit.ts'
+import { type AccountFacts, changeRights, confirmRights, type HostAccount } from '../../db/users.ts'
+import { timestamp } from '../../platform/clock.ts'
 import type { User } from '../../runtime/context.ts'
 import { Failure } from '../../runtime/errors.ts'
 import { type Account, type Claim, type Identity, isAccountName, refusesCommands, SshError } from '../../ssh/ssh.ts'
@@ -10,7 +12,7 @@ import { auditStatement, type Services } from '../services.ts'
  */
 const REFRESH_MS = 5_000
 
-/** What an account may do here. An administrator works on all targets, a viewer on none. */
+/** The rights of an account. An administrator works on all targets, a viewer on none. */
 export type Rights = Pick<User, 'role' | 'operates'>
 
 /** `uninvited`: the account is in none of the groups that may sign in. `unconfirmed`: the host does not tell its groups. */
@@ -57,6 +59,36 @@ export async function resolveSignIn(
   }
 }
 
+/**
+ * Asks the host about the account that a provider of identities has named. The account itself has said nothing, so the
+ * host alone decides, and it must answer. `unusable`: there is no such account, it has expired, or it is root, which
+ * nobody else may name.
+ */
+export async function resolveNamed(
+  services: AccountServices,
+  name: string,
+): Promise<Entrant | 'unusable' | 'unconfirmed'> {
+  if (!isAccountName(name)) return 'unusable'
+  const account = await inspect(services, name)
+  if (account === 'unconfirmed' || account === 'unasked') return 'unconfirmed'
+  if (account === 'gone' || !isAccountName(account.name) || account.overdue === 'expired' || account.uid === 0)
+    return 'unusable'
+  const isAdmin = belongs(account, services.config)
+  const kept_out = isKeptOut(account)
+  const rights = rightsOf({ isAdmin: isAdmin && !kept_out, groups: account.groups }, services.config)
+  const own_word = isAdmin ? 'administrator' : 'user'
+  // An account without a password is no locked one: its people never had any.
+  const shadow_counts = account.localPassword !== false
+  return {
+    username: account.name,
+    rights,
+    learnt: { ...stored(rights), own_word, kept_out, uid: account.uid, shadow_counts },
+  }
+}
+
+/** The services that ask the host about an account and end its sessions. */
+export type AccountServices = Pick<Services, 'db' | 'host' | 'config' | 'clock' | 'log' | 'sessions'>
+
 /** Why the sessions of an account ended. */
 export type Ended = 'gone' | 'name' | 'replaced' | 'locked' | 'expired' | 'barred' | 'uninvited'
 
@@ -64,7 +96,11 @@ export type Ended = 'gone' | 'name' | 'replaced' | 'locked' | 'expired' | 'barre
  * Asks the host again about the user of an open session and stores changed rights. Returns what the user may
  * do, or the reason why the session must end.
  */
-export async function recheckRights(services: Services, user: HostAccount, address: string): Promise<Rights | Ended> {
+export async function recheckRights(
+  services: AccountServices,
+  user: HostAccount,
+  address: string,
+): Promise<Rights | Ended> {
   if (!isAccountName(user.username)) return 'name'
   const account = await inspect(services, user.username, { withinMs: REFRESH_MS, shared: true })
   return rightsBy(account, services, user, address)
@@ -84,16 +120,36 @@ export async function recheckAbsent(
   return account === 'unconfirmed' ? undefined : rightsBy(account, services, user, address)
 }
 
+/**
+ * Ends all sessions of an account for which `recheckRights` or `recheckAbsent` gave a reason, closes the sockets of its API
+ * tokens, and writes the audit entry. `tokensToo` writes it for an account without a session, too.
+ */
+export async function endAccount(
+  services: AccountServices,
+  user: Pick<HostAccount, 'id' | 'username'>,
+  reason: Ended,
+  { address, tokensToo = false }: { address: string; tokensToo?: boolean },
+): Promise<void> {
+  const note = { target: user.username, details: { reason } }
+  const entry = auditStatement(services, { user, address }, 'account_ended', note)
+  await services.sessions.end({ userId: user.id }, (count) => (tokensToo ? entry : onlyIf(entry, count)))
+  await services.sessions.endTokens({ userId: user.id })
+}
+
 async function rightsBy(
   account: Awaited<ReturnType<typeof inspect>>,
-  services: Services,
+  services: AccountServices,
   user: HostAccount,
   address: string,
 ): Promise<Rights | Ended> {
   if (user.barred_at !== null) return 'barred'
-  if (account === 'gone') return account
+  const refused = async (why: Ended): Promise<Ended> => {
+    await confirmRights(services.db, user.id, null)
+    return why
+  }
+  if (account === 'gone') return refused(account)
   const claims = user.own_word === 'administrator'
-  let { kept_out, uid } = user
+  let { kept_out, uid, rights_at } = user
   let rights: Rights | 'uninvited'
   if (account === 'unconfirmed' || account === 'unasked') {
     const known = account === 'unasked' ? rightsFrom(user, claims) : withoutGroups(services.config)
@@ -101,15 +157,17 @@ async function rightsBy(
     rights = known === 'unconfirmed' ? VIEWER : known
   } else {
     const ended = endOf(account, user)
-    if (ended) return ended
+    if (ended) return refused(ended)
     kept_out = user.own_word === 'refused' || isKeptOut(account)
     // The user signed in before the service stored uids. From now on a different uid means a different account.
     uid ??= account.uid
     const isAdmin = claims && !kept_out && belongs(account, services.config)
     rights = rightsOf({ isAdmin, groups: account.groups }, services.config)
   }
-  if (rights === 'uninvited') return rights
+  if (rights === 'uninvited') return refused(rights)
+  if (account !== 'unconfirmed') rights_at = timestamp(services.clock())
   const { is_admin, operates } = stored(rights)
+  const former = rightsFrom(user)
   const isSame = is_admin === user.is_admin && JSON.stringify(operates) === JSON.stringify(user.operates)
   if (!isSame || kept_out !== user.kept_out || uid !== user.uid) {
     const entry = auditStatement(services, { user, address }, 'rights_changed', {
@@ -117,12 +175,14 @@ async function rightsBy(
       details: {
         is_admin,
         role: rights.role,
+        role_before: former.role,
         ...(rights.operates !== 'all' && { targets: rights.operates.join(',') }),
+        ...(former.operates !== 'all' && { targets_before: former.operates.join(',') }),
         confirmed: account !== 'unconfirmed' && account !== 'unasked',
       },
     })
-    await changeRights(services.db, { id: user.id, is_admin, operates, kept_out, uid }, entry)
-  }
+    await changeRights(services.db, { id: user.id, is_admin, operates, kept_out, uid, rights_at }, entry)
+  } else if (rights_at !== user.rights_at) await confirmRights(services.db, user.id, rights_at)
   return rights
 }
 
@@ -139,7 +199,7 @@ function endOf(account: Account, { username, uid, shadow_counts }: HostAccount):
  * configuration accepts unconfirmed administrators.
  */
 async function inspect(
-  { host, config, log }: Services,
+  { host, config, log }: AccountServices,
   username: string,
   options?: Parameters<Services['host']['inspect']>[1],
 ): Promise<Account | 'gone' | 'unconfirmed' | 'unasked'> {

@@ -1,3 +1,4 @@
+import { listApiTokens } from '../../db/access/api-tokens.ts'
 import { withCount } from '../../db/audit.ts'
 import { endingSessions } from '../../db/sessions.ts'
 import { countOtherSigningKeys, readSigningKeys, revokeOtherSigningKeys } from '../../db/signing-keys.ts'
@@ -35,7 +36,13 @@ export default defineCommand({
       revokeOtherSigningKeys(added, now),
     ])
     const [sessions, revoked] = changed.slice(-2)
-    return [...told(kid), `Anciennes clés révoquées : ${revoked}. Sessions terminées : ${sessions}.`].join('\n')
+    const apiTokens = (await listApiTokens(db)).length
+    return [
+      ...told(kid),
+      `Anciennes clés révoquées : ${revoked}. Sessions terminées : ${sessions}.`,
+      // The owner of an old key could have made some.
+      ...(apiTokens > 0 ? [`Les jetons d’API restent valables (${apiTokens}) : voir ops-panel tokens.`] : []),
+    ].join('\n')
   },
 })
 

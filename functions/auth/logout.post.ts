@@ -11,6 +11,9 @@ export default defineFunction({
   description:
     'Ends the session of the cookie or, without a cookie, all sessions of the caller. It always succeeds, so that a panel can always forget its user.',
   auth: 'optional',
+  credential: 'session',
+  whileEnrolling: true,
+  targets: 'none',
   rateLimit: false,
   audit: ['logout'],
   request: { cookies: RefreshCookies },

@@ -10,6 +10,8 @@ export default defineFunction({
   summary: 'The signed-in user',
   description: 'Returns the user of the token, with the stored preferences.',
   auth: 'user',
+  whileEnrolling: true,
+  targets: 'none',
   rateLimit: READS,
   response: z.object({
     id: z.int(),

@@ -10,6 +10,9 @@ export default defineFunction({
   description:
     'Also says whether any preference was ever set. Until then all are defaults, and a frontend may set those that the browser prefers.',
   auth: 'user',
+  credential: 'session',
+  whileEnrolling: true,
+  targets: 'none',
   rateLimit: READS,
   response: z.object({ lang: z.string(), theme: z.string(), sidebar_position: z.string(), chosen: z.boolean() }),
   example: {

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { limitKey } from '../../runtime/caller.ts'
-import type { User } from '../../runtime/context.ts'
-import { SshError } from '../../ssh/ssh.ts'
+import type { AuditNote, User } from '../../runtime/context.ts'
+import type { Failure, FailureOptions } from '../../runtime/errors.ts'
+import { type Checked, SshError } from '../../ssh/ssh.ts'
 import type { Context, ErrorCode } from '../services.ts'
 
 /** Limit on passwords per address, shared by the sign-in and the proof: a guesser gets no second allowance. */
@@ -31,17 +32,32 @@ export const PROOF_ERRORS = [
  */
 export async function prove(
   password: string | undefined,
+  context: Context<User, (typeof PROOF_ERRORS)[number], 'proof_refused'>,
+): Promise<void> {
+  await provePassword(password, context, (note) => context.audit('proof_refused', note))
+}
+
+/**
+ * Does the same; `noteRefusal` writes the audit entry of a refused password. With `asks`, returns the questions of a host
+ * that asks more than the password, which otherwise is `proof_impossible`.
+ */
+export async function provePassword(
+  password: string | undefined,
   {
     user,
     host,
     limiter,
     caller,
     signal,
-    audit,
     fail,
     log,
-  }: Context<User, (typeof PROOF_ERRORS)[number], 'proof_refused'>,
-): Promise<void> {
+  }: Pick<
+    Context<User, (typeof PROOF_ERRORS)[number], never>,
+    'user' | 'host' | 'limiter' | 'caller' | 'signal' | 'fail' | 'log'
+  >,
+  noteRefusal: (note: AuditNote) => Promise<void>,
+  asks = false,
+): Promise<Extract<Checked, { asked: unknown }>['asked'] | undefined> {
   if (!password) throw fail('proof_required')
   const wait = await limiter.admit(SIGN_IN, limitKey(caller.address), PASSWORD_LIMIT)
   if (wait > 0) {
@@ -49,13 +65,23 @@ export async function prove(
     log.warn({ username: user.username, address: caller.address }, 'too many passwords: a proof is refused')
     throw fail('login_rate_limited', { retryAfter: seconds, values: { seconds } })
   }
-  const turn = { from: limitKey(caller.address), signal }
+  const turn = { from: limitKey(caller.address), signal, asks }
   const checked = await host.signIn(user.username, password, turn).catch(async (error: unknown) => {
-    if (!(error instanceof SshError)) throw error
-    const { reason, message } = error
-    await audit('proof_refused', { details: { reason, error: message } })
-    if (reason === 'bad_credentials') throw fail('proof_wrong', { cause: error })
-    throw fail('proof_impossible', { values: { message }, cause: error })
+    throw await proofFailure({ fail }, error, noteRefusal)
   })
   if (!checked) throw fail('login_busy', { retryAfter: BUSY_SECONDS, values: { seconds: BUSY_SECONDS } })
+  return 'asked' in checked ? checked.asked : undefined
+}
+
+/** Returns the failure of a proof that the host refused or did not judge; any other error as it is. */
+export async function proofFailure(
+  { fail }: { fail(code: 'proof_wrong' | 'proof_impossible', options: FailureOptions): Failure },
+  error: unknown,
+  noteRefusal: (note: AuditNote) => Promise<void>,
+): Promise<unknown> {
+  if (!(error instanceof SshError)) return error
+  const { reason, message } = error
+  await noteRefusal({ details: { reason, error: message } })
+  if (reason === 'bad_credentials') return fail('proof_wrong', { cause: error })
+  return fail('proof_impossible', { values: { message }, cause: error })
 }

@@ -1,14 +1,14 @@
 import * as z from 'zod'
-import { onlyIf } from '../../db/audit.ts'
 import { findSession, touchSession } from '../../db/sessions.ts'
 import { findHostAccount } from '../../db/users.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { ForeignPage } from '../../runtime/errors.ts'
 import { EXAMPLE_TOKEN } from '../../runtime/function.ts'
 import { ACCESS_SECONDS, tokenHash } from '../../sessions/sessions.ts'
+import { mustEnrol } from '../factors/second-factor.ts'
 import { defineFunction } from '../services.ts'
 import { RefreshCookies } from './cookie.ts'
-import { recheckRights } from './host-account.ts'
+import { endAccount, recheckRights } from './host-account.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -27,7 +27,7 @@ export default defineFunction({
   errors: ['refresh_missing', 'refresh_invalid', 'session_ended', 'user_missing'],
 
   async handler({ cookies: { svc_refresh: token } }, context) {
-    const { db, sessions, clock, caller, auditEntry, fail } = context
+    const { db, sessions, clock, caller, fail } = context
     if (!token) throw fail('refresh_missing')
     if (caller.foreign !== undefined) throw fail('refresh_missing', { cause: new ForeignPage(caller.foreign) })
     const userId = await sessions.verifyRefresh(token)
@@ -41,13 +41,13 @@ export default defineFunction({
     const { id, username } = user
     const rights = await recheckRights(context, user, caller.address)
     if (typeof rights === 'string') {
-      const note = { user, target: username, details: { reason: rights } }
-      await sessions.end({ userId }, (count) => onlyIf(auditEntry('account_ended', note), count))
+      await endAccount(context, user, rights, { address: caller.address })
       throw fail(rights === 'gone' ? 'user_missing' : 'session_ended')
     }
     const proven = Date.parse(session.proven_at) / 1000
     const sid = String(session.id)
-    const access_token = await sessions.accessToken({ id, username, ...rights, sid, proven, enrolling: false })
+    const enrolling = await mustEnrol(context, id, rights.role)
+    const access_token = await sessions.accessToken({ id, username, ...rights, sid, proven, enrolling })
     return { access_token, expires_in: ACCESS_SECONDS }
   },
 })

@@ -13,6 +13,9 @@ export default defineFunction({
   description:
     'Lists the sessions that have not expired, the last used first. `is_current` marks the session of the cookie.',
   auth: 'user',
+  credential: 'session',
+  whileEnrolling: true,
+  targets: 'none',
   rateLimit: READS,
   request: { cookies: RefreshCookies },
   response: z.array(

@@ -56,7 +56,7 @@ export default defineCommand({
     const lines = [`Restauré : ${database}`, ...(there ? [`L’ancienne base est gardée : ${database}.${kept}`] : [])]
     return [
       ...lines,
-      'Les sessions qui étaient ouvertes alors le sont de nouveau : « sessions end » et « keys rotate --revoke » y mettent fin.',
+      'Les sessions et les jetons d’API d’alors valent de nouveau : « sessions end », « keys rotate --revoke » et « tokens revoke » y mettent fin.',
     ].join('\n')
   },
 })

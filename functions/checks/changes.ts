@@ -1,7 +1,7 @@
 import { checksRevision } from '../../db/check-schedule.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import type { Log } from '../../platform/log.ts'
-import type { Hub, HubEvent, Subscriber } from '../../runtime/hub.ts'
+import type { Hub, HubEvent, Subscriber } from '../../platform/hub.ts'
 
 /** The topic of all checks. */
 export const CHECKS_TOPIC = 'checks'

@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { readCheck, readCheckedPackages, upgradesOfAll } from '../../db/checks.ts'
 import { READS } from '../../runtime/function.ts'
-import { JsonStream } from '../../runtime/json-stream.ts'
-import { createLongAnswers } from '../../runtime/long-answers.ts'
+import { createLongAnswers, JsonStream } from '../../runtime/json-stream.ts'
 import { Target } from '../hypervisor/target.ts'
 import { readStanding } from '../restarts/standing.ts'
 import { defineFunction } from '../services.ts'
@@ -21,6 +20,7 @@ export default defineFunction({
   summary: 'The result of a target’s last check',
   description: 'Returns the stored result with its packages, also while the host is unreachable.',
   auth: 'user',
+  targets: ({ params: { target } }) => [target],
   rateLimit: READS,
   request: { params: z.object({ target: Target }) },
   response: Check,

@@ -3,6 +3,8 @@ import { checksRevision } from '../../db/check-schedule.ts'
 import { readChecks, upgradesOfAll } from '../../db/checks.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { readPause } from '../../db/schedules/schedules.ts'
+import { mayRead } from '../../runtime/access.ts'
+import type { User } from '../../runtime/context.ts'
 import { READS } from '../../runtime/function.ts'
 import { CachedJson } from '../../runtime/json-stream.ts'
 import { PausedBy } from '../../schedules/schedules.ts'
@@ -37,6 +39,7 @@ export default defineFunction({
   description:
     'Returns the stored results of the host and then of each container in the last list, without the packages, also while the host is unreachable. A result from before an upgrade, or of a target whose repeated check got no answer, is `unknown`. Lists older than a day are never `up_to_date`. `automatic` says whether checks start by themselves. `vulnerabilities` has the age of the lists of vulnerabilities and of known exploited ones, null where no source is set. `schedules_paused` tells who has paused all schedules, and when.',
   auth: 'user',
+  targets: 'own',
   rateLimit: READS,
   response: Answer,
   example: {
@@ -48,13 +51,15 @@ export default defineFunction({
     },
   },
 
-  async handler(_, { db, jobs, settings, config, clock }) {
+  async handler(_, { db, user, jobs, settings, config, clock }) {
     await jobs.upToDate()
     // Read before the checks: what changes in between has a later revision.
     const revision = await checksRevision(db)
     const { automatic } = await settings.checks()
     const vulnerabilities = await vulnerabilityState(db, config)
     const now = clock()
+    // Few callers are bound to some targets, and each to others.
+    if (user.targets !== 'all') return answerAt(db, now, { automatic, vulnerabilities }, user)
     const key = JSON.stringify([revision, Math.floor(now.getTime() / ANSWER_MS), automatic, vulnerabilities])
     const known = last.get(db)
     if (known?.key === key) return known.answer
@@ -73,9 +78,16 @@ async function answerAt(
   db: Database,
   now: Date,
   rest: Pick<z.infer<typeof Answer>, 'automatic' | 'vulnerabilities'>,
+  caller: Pick<User, 'targets'> = { targets: 'all' },
 ): Promise<CachedJson> {
   const schedules_paused = (await readPause(db)) ?? null
-  return new CachedJson(Answer.parse({ checks: await checksAt(db, now), ...rest, schedules_paused }))
+  return new CachedJson(
+    Answer.parse({
+      checks: (await checksAt(db, now)).filter(({ target }) => mayRead(caller, target)),
+      ...rest,
+      schedules_paused,
+    }),
+  )
 }
 
 /** Returns the checks of all targets as they stand at `now`, the host first. */

@@ -12,7 +12,8 @@ export default defineFunction({
   summary: 'Check a target',
   description:
     'Starts a job that refreshes the package lists of the host, of one container, or of the host and all containers, and finds the available updates. A client follows it like an upgrade. A target has one check at a time: a second request gets the same job. A stopped container stays stopped.',
-  auth: 'user',
+  auth: 'operator',
+  targets: ({ body: { target } }) => [target],
   rateLimit: WRITES,
   audit: ['check_start'],
   request: { body: z.object({ target: Target }), refusal: 'target_missing' },

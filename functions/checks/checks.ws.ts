@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Frame, frame } from '../../runtime/hub.ts'
+import { type Frame, frame } from '../../platform/hub.ts'
 import { envelope, textFrame } from '../../runtime/socket.ts'
 import { defineSocket } from '../services.ts'
 import { CHECKS_TOPIC, checksChanged } from './changes.ts'
@@ -10,6 +10,7 @@ export default defineSocket({
   description:
     'Sends one frame at the opening, and another one whenever a stored check or the set of running jobs has changed, at any instance of the service. A client then reads `GET /api/updates/checks` again. Changes within a second come as one frame.',
   auth: 'user',
+  targets: 'none',
   rateLimit: { limit: 300, seconds: 60, by: 'user' },
   sends: {
     checks_changed: textFrame(

@@ -31,6 +31,8 @@ export default defineFunction({
   description:
     'Starts a job with the remedy that a finding of the target’s last check names. A client follows it like an upgrade. `retry_check` starts a check, or returns the one that runs already. `repair_dpkg` completes an interrupted run of dpkg, and removes packages with unmet dependencies where nothing else helps and the finding says so. `allow_release_change` accepts that a repository calls itself otherwise: `repository`, as a `repository_changed` finding names it, or every repository with such a finding. `lift_hold` lifts the hold of `packages`, or of every held package of the check. `clean_cache` removes the package files that the package manager has downloaded. `disable_auto_upgrades` writes a file of apt’s configuration that turns unattended-upgrades off. `start_container` starts a stopped container, the only remedy of one.',
   auth: 'admin',
+  stepUp: true,
+  targets: ({ body: { target } }) => [target],
   rateLimit: WRITES,
   audit: ['remedy_start'],
   request: {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { readCheckedPackages, targetsNaming } from '../../db/checks.ts'
+import { mayRead } from '../../runtime/access.ts'
 import { READS } from '../../runtime/function.ts'
 import { Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
@@ -13,18 +14,20 @@ export default defineFunction({
   description:
     'Returns the targets whose last check found a package with `q` in its name, in the name of its source package or in the id of a vulnerability that it fixes, whatever the case; the host first. From the database alone, also while the host is unreachable.',
   auth: 'user',
+  targets: 'own',
   rateLimit: READS,
   request: { query: z.object({ q: z.string().min(2).max(100) }) },
   response: z.object({ targets: z.array(Target) }),
   example: { query: { q: 'openssl' }, response: { targets: ['host', 'lxc:101'] } },
 
-  async handler({ query: { q } }, { db, jobs }) {
+  async handler({ query: { q } }, { db, user, jobs }) {
     await jobs.upToDate()
     const wanted = q.toLowerCase()
     const targets: string[] = []
     // Their lists have the text somewhere, which may be the name of a field. One list at a time is held in memory.
     for (const target of await targetsNaming(db, q))
-      if (await names((await readCheckedPackages(db, target)) ?? '[]', wanted)) targets.push(target)
+      if (mayRead(user, target) && (await names((await readCheckedPackages(db, target)) ?? '[]', wanted)))
+        targets.push(target)
     return { targets }
   },
 })

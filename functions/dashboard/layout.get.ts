@@ -10,6 +10,8 @@ export default defineFunction({
   summary: 'The caller’s dashboard',
   description: 'Returns the stored layout, or the default.',
   auth: 'user',
+  credential: 'session',
+  targets: 'none',
   rateLimit: READS,
   response: Layout,
   example: {

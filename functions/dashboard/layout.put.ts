@@ -14,6 +14,8 @@ export default defineFunction({
   summary: 'Store the caller’s dashboard',
   description: 'Stores any JSON object of at most 64 KiB and 32 levels.',
   auth: 'user',
+  credential: 'session',
+  targets: 'none',
   rateLimit: WRITES,
   audit: false,
   request: { body: GivenLayout },

@@ -22,7 +22,8 @@ export default defineFunction({
   summary: 'Start or stop a container',
   description:
     'Starts, stops, shuts down or reboots a container: as a task of the hypervisor if the service has a token for its API, otherwise as a job.',
-  auth: 'admin',
+  auth: 'operator',
+  targets: ({ params: { vmid } }) => [`lxc:${vmid}`],
   rateLimit: WRITES,
   audit: ['container_start', 'container_stop', 'container_shutdown', 'container_reboot'],
   request: { params: z.object({ vmid: GivenVmid, action: ContainerAction }) },

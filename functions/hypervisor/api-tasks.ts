@@ -20,6 +20,14 @@ export function nodeOfTask(task: string): string | undefined {
   return UPID.exec(task)?.groups?.node
 }
 
+const ACTIONS = /^vz(start|stop|shutdown|reboot)$/
+
+/** Returns the number of the container that a task of the hypervisor starts or stops; undefined for any other text. */
+export function containerOfTask(task: string): string | undefined {
+  const { type = '', id } = UPID.exec(task)?.groups ?? {}
+  return ACTIONS.test(type) ? id : undefined
+}
+
 /** Starts an action on a container and returns the task's id. */
 export function act({ ask }: ApiRequests, node: string, vmid: number, action: ContainerAction): Promise<string> {
   return ask(Upid, `/nodes/${node}/lxc/${vmid}/status/${action}`, { method: 'POST' })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { mayRead } from '../../runtime/access.ts'
 import { READS } from '../../runtime/function.ts'
 import { defineFunction } from '../services.ts'
 import { API_ERRORS, containersByApi } from './api.ts'
@@ -12,6 +13,7 @@ export default defineFunction({
   description:
     'Lists the containers of the host: with figures from the hypervisor’s API if the service has a token for it, otherwise as the container tool lists them.',
   auth: 'user',
+  targets: 'own',
   rateLimit: READS,
   response: z.array(Container),
   example: {
@@ -36,8 +38,9 @@ export default defineFunction({
 
   async handler(_, { user, host, settings }) {
     const access = await settings.hypervisor()
-    if (access) return containersByApi(access)
+    const isSeen = ({ vmid }: Container) => mayRead(user, `lxc:${vmid}`)
+    if (access) return (await containersByApi(access)).filter(isSeen)
     await settings.sshAccount()
-    return (await listContainers(host, { ...IN_TIME, user: user.id })).map(withoutFigures)
+    return (await listContainers(host, { ...IN_TIME, user: user.id })).map(withoutFigures).filter(isSeen)
   },
 })

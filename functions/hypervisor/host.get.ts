@@ -9,6 +9,7 @@ export default defineFunction({
   description:
     'Returns the host’s system and figures, and whether it needs a reboot or a repair of its packages. `reboot_required` and `reboot_reasons` are what a check says too: packages that ask for a reboot, and an installed kernel of the running flavour that is newer. `boot_id` is another one after each boot. Units are seconds and bytes.',
   auth: 'user',
+  targets: () => ['host'],
   rateLimit: READS,
   response: HostFigures,
   example: {

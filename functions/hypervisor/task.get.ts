@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { READS } from '../../runtime/function.ts'
 import { defineFunction } from '../services.ts'
+import { targetsOfTask } from './task-targets.ts'
 import { nodeOfTask } from './api-tasks.ts'
 import { API_ERRORS, taskByApi } from './api.ts'
 import { findContainerJob } from './container-job.ts'
@@ -11,8 +12,9 @@ export default defineFunction({
   path: '/api/hypervisor/tasks/:task',
   summary: 'The state of a container’s task',
   description:
-    'Returns the state and the last lines of the log: of a task of the hypervisor by its UPID, otherwise of a job by its id.',
-  auth: 'admin',
+    'Returns the state and the last lines of the log: of a task of the hypervisor by its UPID, otherwise of a job by its id. An operator sees tasks that start or stop a container.',
+  auth: 'operator',
+  targets: targetsOfTask,
   rateLimit: READS,
   request: { params: z.object({ task: TaskId }) },
   response: ContainerTask,
@@ -21,7 +23,9 @@ export default defineFunction({
   },
   errors: [...API_ERRORS, 'job_missing'],
 
-  async handler({ params: { task } }, { db, jobs, settings, fail }) {
+  async handler({ params: { task } }, { db, user, jobs, settings, fail }) {
+    // The log of any other task of the hypervisor is for administrators.
+    if (user.role !== 'admin' && !(await targetsOfTask({ params: { task } }, { db }))) throw fail('job_missing')
     if (nodeOfTask(task) === undefined) await jobs.upToDate(task)
     const access = nodeOfTask(task) === undefined ? undefined : await settings.hypervisor()
     const found = access ? await taskByApi(access, task) : await findContainerJob(db, task)

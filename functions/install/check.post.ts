@@ -3,7 +3,7 @@ import { parseAddress } from '../../platform/addresses.ts'
 import { defineFunction } from '../services.ts'
 import { HostKey } from '../settings/fields.ts'
 import { checkHost } from './host-check.ts'
-import { EXAMPLE_SETUP, mayInstall, notInstalled, SetupBody } from './wizard.ts'
+import { EXAMPLE_SETUP, mayInstall, notInstalled, secretsOf, SetupBody, withPassword } from './wizard.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -14,7 +14,7 @@ export default defineFunction({
   rateLimit: { limit: 30, seconds: 60, by: 'address' },
   audit: false,
   precondition: (context) => notInstalled(context, context.fail),
-  request: { body: SetupBody },
+  request: { body: withPassword(SetupBody) },
   response: z.object({
     // Empty when the host does not answer.
     ssh_host_key: z.union([HostKey, z.literal('')]),
@@ -33,14 +33,16 @@ export default defineFunction({
       checks: [{ id: 'reachable', ok: true, message: 'L’hôte répond.' }],
     },
   },
-  errors: ['already_installed', 'setup_token_wrong', 'target_invalid'],
+  errors: ['already_installed', 'setup_token_wrong', 'target_invalid', 'ssh_key_missing'],
 
-  async handler({ body: { setup_token, ssh_host, ssh_username: username, ssh_password: password } }, context) {
+  async handler({ body }, context) {
+    const { setup_token, ssh_host, ssh_username: username } = body
     await mayInstall(context, setup_token, context.fail)
     const server = parseAddress(ssh_host)
     if (!server) throw context.fail('target_invalid', { values: { target: ssh_host } })
+    const secrets = await secretsOf(body, context, context.fail)
     const { hostKey, checks } = await checkHost(
-      { address: ssh_host, ...server, hostKey: '', username, password },
+      { address: ssh_host, ...server, hostKey: '', username, ...secrets },
       context.log,
     )
     // The part that ssh-keygen shows to people; the key type does not help the comparison.

@@ -7,6 +7,7 @@ export const INSTALL_ERRORS = {
     'Ce n’est pas le jeton d’installation. Il est affiché au démarrage et enregistré dans le dossier des données (setup-token).',
   ],
   already_installed: [409, 'L’installation est déjà faite. Les réglages se changent dans le panneau.'],
+  ssh_key_missing: [409, 'Demandez d’abord la clé du compte de service, et ajoutez sa ligne sur l’hôte.'],
   host_check_failed: [502, 'L’hôte ne peut pas être utilisé : {message}'],
   host_helper_old: [
     502,

@@ -63,7 +63,7 @@ export async function checkHost<result>(
     return { hostKey, checks, ...(work && { work: await work(host) }) }
   } catch (error) {
     if (!(error instanceof SshError)) throw error
-    const failed = failedCheck(error, STEPS[checks.length] ?? 'container_tool', { at, username })
+    const failed = failedCheck(error, STEPS[checks.length] ?? 'container_tool', { at, account })
     return { hostKey: error.hostKey ?? hostKey, checks: upTo(failed, checks, at) }
   } finally {
     host.close()
@@ -80,8 +80,9 @@ async function canRun(host: Host): Promise<void> {
 function failedCheck(
   { reason, message, hostKey }: SshError,
   running: Check['id'],
-  { at, username }: { at: string; username: string },
+  { at, account }: { at: string; account: SshAccount },
 ): Check {
+  const { username } = account
   const told = (id: Check['id'], text: string): Check => ({ id, ok: false, message: text })
   if (running !== 'reachable')
     return told(running, `La connexion a été perdue pendant la vérification (${message}). Réessayez.`)
@@ -96,6 +97,13 @@ function failedCheck(
     return told(
       'reachable',
       `Une autre clé que celle indiquée répond à ${at} (${hostKey}). Comparez-la, sur l’hôte, à celle de ssh-keygen -lf.`,
+    )
+  if (reason === 'no_passwords' || reason === 'asks_more')
+    return told('authenticated', `${capitalized(message)}. Le compte de service peut se connecter par une clé.`)
+  if (reason === 'bad_credentials' && account.key)
+    return told(
+      'authenticated',
+      `${capitalized(message)}. Ajoutez la ligne de la clé dans ~${username}/.ssh/authorized_keys, que sshd doit lire (AuthorizedKeysFile, PubkeyAuthentication) et dont seul ${username} peut modifier les dossiers.`,
     )
   if (reason === 'bad_credentials') {
     const hint =
@@ -126,7 +134,7 @@ function upTo(failed: Check, done: readonly Check[], at: string): Check[] {
   })
 }
 
-async function checkElevation(host: Host, { username }: SshAccount): Promise<Check> {
+async function checkElevation(host: Host, { username, password }: SshAccount): Promise<Check> {
   const told = (ok: boolean, message: string): Check => ({ id: 'elevation', ok, message })
   const elevation = await elevationOf(host)
   if (elevation instanceof SshError)
@@ -144,13 +152,22 @@ async function checkElevation(host: Host, { username }: SshAccount): Promise<Che
     return told(true, `${root} Pour les limiter : ops-panel host helper.`)
   }
   const rule = `une règle sudo : ${username} ALL=(root) NOPASSWD: ${HOST_HELPER}`
-  const lacks = `${username} n’a pas les droits de mettre à jour.`
+  const lacks =
+    password === '' && (await wantsPassword(host))
+      ? `sudo demande le mot de passe de ${username}, que le panneau n’a pas.`
+      : `${username} n’a pas les droits de mettre à jour.`
   if (helper === 'foreign') return told(false, `${lacks} ${foreign}`)
   if (helper === 'safe') return told(false, `${lacks} Ajoutez ${rule}`)
   return told(
     false,
     `${lacks} Installez ops-panel-host sur l’hôte (« ops-panel host helper » dit comment), et ajoutez ${rule}`,
   )
+}
+
+/** Returns whether sudo asks this account for its password, which a service with a key alone does not have. */
+async function wantsPassword(host: Host): Promise<boolean> {
+  const { code, stderr } = await host.exec(['env', 'LC_ALL=C', 'sudo', '-n', 'true'])
+  return code !== 0 && stderr.includes('a password is required')
 }
 
 /** Checks that the host helper is compatible with this service and is the version that the service ships. */

@@ -6,7 +6,7 @@ import { HypervisorToken, HypervisorUrl } from '../hypervisor/settings.ts'
 import { defineFunction } from '../services.ts'
 import { HostKey } from '../settings/fields.ts'
 import { checkHost } from './host-check.ts'
-import { EXAMPLE_SETUP, mayInstall, notInstalled, SetupBody } from './wizard.ts'
+import { EXAMPLE_SETUP, mayInstall, notInstalled, secretsOf, SetupBody, withPassword } from './wizard.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -19,11 +19,13 @@ export default defineFunction({
   audit: ['installed'],
   precondition: (context) => notInstalled(context, context.fail),
   request: {
-    body: SetupBody.extend({
-      ssh_host_key: documentedAs(HostKey, SshHostKey.min(1, 'l’empreinte « SHA256:… » que vous avez vérifiée')),
-      hypervisor_url: HypervisorUrl.optional(),
-      hypervisor_token: HypervisorToken.optional(),
-    }),
+    body: withPassword(
+      SetupBody.extend({
+        ssh_host_key: documentedAs(HostKey, SshHostKey.min(1, 'l’empreinte « SHA256:… » que vous avez vérifiée')),
+        hypervisor_url: HypervisorUrl.optional(),
+        hypervisor_token: HypervisorToken.optional(),
+      }),
+    ),
   },
   status: 201,
   response: z.object({ message: z.string() }),
@@ -31,21 +33,16 @@ export default defineFunction({
     body: { ...EXAMPLE_SETUP, ssh_host_key: 'SHA256:3nMTmQGFJEoUVmPlCsXRMcYzHxAUBNYlF0ZOZsQm7Fc' },
     response: { message: 'Installation terminée : connectez-vous avec un compte de l’hôte.' },
   },
-  errors: ['already_installed', 'setup_token_wrong', 'target_invalid', 'host_check_failed'],
+  errors: ['already_installed', 'setup_token_wrong', 'target_invalid', 'ssh_key_missing', 'host_check_failed'],
 
   async handler({ body }, context) {
     const { settings, setupToken, log, auditEntry, fail } = context
-    const { setup_token, ssh_host, ssh_username, ssh_password, ssh_host_key, hypervisor_url, hypervisor_token } = body
+    const { setup_token, ssh_host, ssh_username, ssh_host_key, hypervisor_url, hypervisor_token } = body
     await mayInstall(context, setup_token, fail)
     const server = parseAddress(ssh_host)
     if (!server) throw fail('target_invalid', { values: { target: ssh_host } })
-    const account = {
-      address: ssh_host,
-      ...server,
-      hostKey: ssh_host_key,
-      username: ssh_username,
-      password: ssh_password,
-    }
+    const secrets = await secretsOf(body, context, fail)
+    const account = { address: ssh_host, ...server, hostKey: ssh_host_key, username: ssh_username, ...secrets }
     const { hostKey, checks } = await checkHost(account, log)
     const failed = checks.find(({ id, ok }) => !ok && (id === 'reachable' || id === 'authenticated'))
     if (failed) throw fail('host_check_failed', { values: { message: failed.message } })
@@ -53,7 +50,8 @@ export default defineFunction({
       {
         ssh_host,
         ssh_username,
-        ssh_password,
+        ssh_password: secrets.password,
+        ...(secrets.key && { ssh_key: secrets.key }),
         ssh_host_key: hostKey,
         ...(hypervisor_url && { hypervisor_url }),
         ...(hypervisor_token && { hypervisor_token }),

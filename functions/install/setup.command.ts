@@ -2,9 +2,10 @@ import { parseAddress } from '../../platform/addresses.ts'
 import { atConsole } from '../../runtime/audit.ts'
 import { CommandError, defineCommand, type Prompt } from '../../runtime/command.ts'
 import { speakFrench } from '../../runtime/input.ts'
-import { readHostKey, SshHost, SshPassword, SshUsername } from '../../ssh/ssh.ts'
-import { auditStatement, createSettings } from '../services.ts'
+import { authorizedLine, readHostKey, SshHost, SshPassword, SshUsername } from '../../ssh/ssh.ts'
+import { auditStatement, createSettings, type Settings } from '../services.ts'
 import { checkHost } from './host-check.ts'
+import { KEY_PARTS } from './key-parts.ts'
 import { createSetupToken } from './setup-token.ts'
 import { describeCheck } from './wizard.ts'
 
@@ -25,11 +26,11 @@ export default defineCommand({
     const { ssh_host, server, hostKey } = await untilRight(prompt, () => askHost(prompt))
     if (!(await agrees(prompt, `Clé de l’hôte : ${hostKey}\nEst-ce bien la sienne ?`)))
       throw new CommandError('rien n’a été enregistré.')
-    const { ssh_username, ssh_password, checks, text, refused } = await untilRight(prompt, async () => {
-      const asked = await askAccount(prompt)
-      const { ssh_username: username, ssh_password: password } = asked
+    const { checks, text, refused, ...account } = await untilRight(prompt, async () => {
+      const asked = await askAccount(prompt, settings)
+      const { ssh_username: username, ssh_password: password, ssh_key: key } = asked
       prompt.say('Vérification de l’hôte…')
-      const { checks } = await checkHost({ address: ssh_host, ...server, hostKey, username, password }, log)
+      const { checks } = await checkHost({ address: ssh_host, ...server, hostKey, username, password, key }, log)
       const text = checks.map(describeCheck).join('\n')
       const refused = checks.some(({ id, ok }) => !ok && (id === 'reachable' || id === 'authenticated'))
       if (refused && prompt.interactive) throw new CommandError(text)
@@ -43,7 +44,7 @@ export default defineCommand({
       throw new CommandError('rien n’a été enregistré.')
 
     const entry = auditStatement(context, atConsole(context.operator), 'installed', { target: ssh_host })
-    if (!(await settings.install({ ssh_host, ssh_username, ssh_password, ssh_host_key: hostKey }, entry)))
+    if (!(await settings.install({ ssh_host, ...account, ssh_host_key: hostKey }, entry)))
       throw new CommandError('l’installation a été faite entre-temps.')
     await createSetupToken(config.dataDir).remove()
     return `${text}\nInstallation terminée : connectez-vous avec un compte de l’hôte.`
@@ -75,11 +76,22 @@ async function askHost(prompt: Prompt) {
   return { ssh_host, server, hostKey }
 }
 
-async function askAccount(prompt: Prompt) {
+/** Without a password, the account gets a key of the service's own. */
+async function askAccount(prompt: Prompt, settings: Settings) {
   const ssh_username = await askUntil(prompt, 'Compte de service (root, par exemple) : ', SshUsername)
+  prompt.say('Sans mot de passe (une ligne vide), le service fait une clé SSH pour ce compte.')
   const ssh_password = await prompt.askSecret(`Mot de passe de ${ssh_username} : `)
-  if (!SshPassword.min(1).safeParse(ssh_password).success) throw new CommandError('il faut un mot de passe.')
-  return { ssh_username, ssh_password }
+  if (!SshPassword.safeParse(ssh_password).success) throw new CommandError('il faut un autre mot de passe.')
+  if (ssh_password !== '') return { ssh_username, ssh_password }
+  const key = await settings.nextSshKey()
+  const parts = KEY_PARTS.map(({ text, message }) => `  ${text} : ${message}`)
+  prompt.say(
+    [`Ajoutez cette ligne à ~${ssh_username}/.ssh/authorized_keys, sur l’hôte :`, authorizedLine(key), ...parts].join(
+      '\n',
+    ),
+  )
+  if (!(await agrees(prompt, 'La ligne est-elle ajoutée ?'))) throw new CommandError('rien n’a été enregistré.')
+  return { ssh_username, ssh_password, ssh_key: key.privateKey }
 }
 
 async function agrees(prompt: Prompt, question: string): Promise<boolean> {

@@ -4,6 +4,7 @@ import { JobId } from '../../jobs/jobs.ts'
 import { WRITES } from '../../runtime/function.ts'
 import { defineFunction } from '../services.ts'
 import { findUpdateJob } from './job-record.ts'
+import { targetsOfJob } from './job-targets.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -11,7 +12,8 @@ export default defineFunction({
   summary: 'Cancel a job',
   description:
     'Cancels a queued or running job: the caller’s own or, for administrators, any user’s. Its end is reported like any other.',
-  auth: 'user',
+  auth: 'operator',
+  targets: targetsOfJob,
   rateLimit: WRITES,
   audit: ['update_cancel'],
   request: { params: z.object({ id: JobId }) },

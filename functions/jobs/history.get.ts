@@ -4,8 +4,7 @@ import type { JobRow } from '../../db/jobs.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { jobPieces } from '../../jobs/jobs.ts'
 import { READS } from '../../runtime/function.ts'
-import { jsonText } from '../../runtime/json-stream.ts'
-import { createLongAnswers } from '../../runtime/long-answers.ts'
+import { createLongAnswers, jsonText } from '../../runtime/json-stream.ts'
 import { defineFunction } from '../services.ts'
 import { EXAMPLE_JOB, JobRecord, jobRecord, UpdateKind } from './job-record.ts'
 
@@ -21,6 +20,7 @@ export default defineFunction({
   description:
     'Returns the newest 50 upgrades, or jobs of another `kind`, newest first; `null` if there are none. `output=none` omits the outputs. A user has two answers with outputs at a time.',
   auth: 'user',
+  targets: 'own',
   rateLimit: READS,
   request: { query: z.object({ output: z.literal('none').optional(), kind: UpdateKind.default('upgrade') }) },
   response: z.array(JobRecord).nullable(),
@@ -33,7 +33,7 @@ export default defineFunction({
 
   async handler({ query: { output, kind } }, { db, user, jobs }) {
     await jobs.upToDate()
-    const found = await latestJobs(db, { kind, limit: HISTORY })
+    const found = await latestJobs(db, { kind, limit: HISTORY, targets: user.targets })
     if (found.length === 0) return null
     if (output === 'none') return found.map(jobRecord)
     return longAnswer(db, user.id, records(db, found))

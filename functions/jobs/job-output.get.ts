@@ -7,6 +7,7 @@ import { integerText } from '../../runtime/input.ts'
 import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
 import { defineFunction } from '../services.ts'
 import { findUpdateJob } from './job-record.ts'
+import { targetsOfJob } from './job-targets.ts'
 
 const Rest = z.object({ offset: z.int().min(0), next_offset: z.int().min(0), ended: z.boolean() })
 
@@ -17,6 +18,7 @@ export default defineFunction({
   description:
     'Returns the output from a byte on, a mebibyte at most (less behind a function host), for clients that poll. `next_offset` is the offset of the next request, and `ended` means that nothing follows it. An offset that a running job has not come to gets nothing until then. Output that retention has removed is skipped.',
   auth: 'user',
+  targets: targetsOfJob,
   rateLimit: READS,
   request: {
     params: z.object({ id: JobId }),

@@ -3,8 +3,7 @@ import { snapshotOfJob } from '../../db/snapshots.ts'
 import { findUser } from '../../db/users.ts'
 import { JobId, jobPieces } from '../../jobs/jobs.ts'
 import { READS } from '../../runtime/function.ts'
-import { JsonStream, jsonText } from '../../runtime/json-stream.ts'
-import { createLongAnswers } from '../../runtime/long-answers.ts'
+import { createLongAnswers, JsonStream, jsonText } from '../../runtime/json-stream.ts'
 import { uncheckedIn } from '../checks/check.ts'
 import { Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
@@ -22,6 +21,7 @@ import {
   UpdateKind,
   updateKindOf,
 } from './job-record.ts'
+import { targetsOfJob } from './job-targets.ts'
 
 const JobAnswer = JobRecord.extend({
   ...JobResult.shape,
@@ -48,6 +48,7 @@ export default defineFunction({
   description:
     'Returns the record of a job: the exit code of its command, the code of its error, its user, the size of its output in bytes, for a job of `all` the result of each container, and for an upgrade its `warnings`. `output=none` omits the output. A user has two answers with an output of more than 512 KiB at a time. Upgrades have no `kind`; only checks have `unchecked`. A protected upgrade has its phases, also while it runs, and at its end the comparison of the container before and after it.',
   auth: 'user',
+  targets: targetsOfJob,
   rateLimit: READS,
   request: { params: z.object({ id: JobId }), query: z.object({ output: z.literal('none').optional() }) },
   response: JobAnswer,

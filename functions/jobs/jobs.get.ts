@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { listJobs } from '../../db/job-list.ts'
 import { defineFunction } from '../services.ts'
 import { EXAMPLE_JOB, EXAMPLE_RESULT, ListedRecord, listedRecord, UpdateKind } from './job-record.ts'
 
@@ -22,6 +23,7 @@ export default defineFunction({
   description:
     'Returns the newest 50 upgrades, 10 checks and 10 remedies, and all running jobs, newest first. Each has its result, its warnings and its user, but not its output. Upgrades have no `kind`. With `since`, `jobs` is null while no job has begun, changed its phase or ended since that answer. Clients may poll every second, because one query of the database serves all of them.',
   auth: 'user',
+  targets: 'own',
   // Every open page polls once a second, and one user may have two hundred of them, such as screens on a wall.
   rateLimit: { limit: 2_500, seconds: 10, by: 'user' },
   request: { query: z.object({ since: Version.optional() }) },
@@ -34,10 +36,12 @@ export default defineFunction({
     response: { version: '1834.0', jobs: [{ ...EXAMPLE_JOB, ...EXAMPLE_RESULT }] },
   },
 
-  async handler({ query: { since } }, { jobs }) {
+  async handler({ query: { since } }, { db, user, jobs }) {
     await jobs.upToDate()
     const { version, jobs: newest } = await jobs.newest(NEWEST)
     if (version === since) return { version, jobs: null }
-    return { version, jobs: newest.map(listedRecord) }
+    // The shared list may have none of the jobs that a bounded caller may see.
+    const seen = user.targets === 'all' ? newest : await listJobs(db, NEWEST, user.targets)
+    return { version, jobs: seen.map(listedRecord) }
   },
 })

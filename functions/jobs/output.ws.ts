@@ -4,6 +4,7 @@ import { integerText } from '../../runtime/input.ts'
 import { defineSocket } from '../services.ts'
 import { UPDATE_EVENT } from '../updates/upgrade.ts'
 import { findUpdateJob } from './job-record.ts'
+import { targetsOfJob } from './job-targets.ts'
 
 export default defineSocket({
   path: '/ws/updates/:jobId',
@@ -11,6 +12,7 @@ export default defineSocket({
   description:
     'Sends the output of a job until the job ends. Signed-in users get it from byte `from` on, without a gap or a repeat, also if a running job has not come to that byte yet; anonymous clients get it from now on. A job whose target is not `host`, `lxc:<id>` or `all` has no event.',
   auth: 'optional',
+  targets: ({ params: { jobId: id } }, services) => targetsOfJob({ params: { id } }, services),
   rateLimit: { limit: 1200, seconds: 60, by: 'address' },
   request: {
     params: z.object({ jobId: JobId }),

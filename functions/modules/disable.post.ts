@@ -14,6 +14,7 @@ export default defineFunction({
   description:
     'Disables a module at once: its endpoints answer 404. Its record and its files stay. A restart removes its code from memory.',
   auth: 'admin',
+  stepUp: true,
   rateLimit: WRITES,
   audit: ['module_disabled'],
   request: { params: z.object({ id: ModuleId }) },

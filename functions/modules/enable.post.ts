@@ -13,6 +13,7 @@ export default defineFunction({
   description:
     'Enables a module. If the service has not loaded the module’s code at its start, it restarts, and `deployment` is the id of the deployment.',
   auth: 'admin',
+  stepUp: true,
   rateLimit: WRITES,
   audit: ['module_enabled'],
   request: { params: z.object({ id: ModuleId }) },

@@ -10,6 +10,7 @@ export default defineFunction({
   summary: 'Modules',
   description: 'Lists every module: the panel’s own first, then the others by their place in the menu.',
   auth: 'user',
+  targets: 'none',
   rateLimit: READS,
   response: z.array(Module),
   example: {

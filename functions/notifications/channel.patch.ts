@@ -9,10 +9,12 @@ import {
   withoutShownUrl,
 } from '../../notifications/notifications.ts'
 import { WRITES } from '../../runtime/function.ts'
+import { notedChange } from '../audit/values.ts'
 import { defineFunction } from '../services.ts'
 import {
   Channel,
   ChannelChange,
+  channelForAudit,
   ChannelId,
   chosenAnew,
   differing,
@@ -35,6 +37,7 @@ export default defineFunction({
   description:
     'Changes what is given, and leaves the rest. Another address (scheme, host or port) needs the secret again, which is never sent to a machine that it was not given for; so does a connection that proves less (`allow_self_signed`, or `security` `none`). The address of a webhook stays when it is left out, or given as it is shown. What still waits for a channel that is switched off is not sent any more.',
   auth: 'admin',
+  stepUp: true,
   rateLimit: WRITES,
   audit: ['channel_change'],
   request: { params: z.object({ id: ChannelId }), body: ChannelChange },
@@ -67,6 +70,15 @@ export default defineFunction({
     const values = { name, enabled, ...chosenAnew(chosenOf(row), chosen), ...plain, ...next }
     const keys = differing(before, values)
     if (keys.length === 0) return shownChannel(row, secrets)
+    const told = notedChange(
+      channelForAudit(kind, { ...row, chosen: chosenOf(row), settings: former }),
+      channelForAudit(kind, {
+        name,
+        enabled,
+        chosen: chosenAnew(chosenOf(row), chosen),
+        settings: { plain, secrets: next },
+      }),
+    )
     const changed = await changeChannel(
       db,
       row,
@@ -78,7 +90,10 @@ export default defineFunction({
       },
       {
         off: 'Le canal a été désactivé.',
-        entry: auditEntry('channel_change', { target: row.name, details: { id, kind, name, keys: keys.join(', ') } }),
+        entry: auditEntry('channel_change', {
+          target: row.name,
+          details: { id, kind, name, keys: keys.join(', '), ...told },
+        }),
       },
     )
     if (!changed) {

@@ -101,6 +101,19 @@ export function shownChannel(row: ChannelRow, secrets: Secrets): Channel {
   return { id, name, kind, settings: shownSettings(kind, settingsOf(row, secrets)), ...chosenOf(row), enabled, last }
 }
 
+/**
+ * A channel as the audit log has it, which keeps it for ever: of its secrets, whether they are set, and of its address,
+ * whose path may be a secret, the scheme, host and port.
+ */
+export function channelForAudit(
+  kind: ChannelKind,
+  { name, enabled, chosen, settings }: { name: string; enabled: boolean; chosen: Chosen; settings: ChannelSettings },
+): object {
+  const { url, ...shown } = shownSettings(kind, settings)
+  const place = typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : undefined
+  return { name, enabled, ...chosen, ...shown, ...(place !== undefined && { url: place }) }
+}
+
 /** Reads a channel; throws `channel_missing`. */
 export async function expectChannel(db: Database, id: string): Promise<ChannelRow> {
   const row = await findChannel(db, id)

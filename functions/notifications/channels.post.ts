@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { addChannel, readChannels } from '../../db/notifications/channels.ts'
 import { joinSettings, sealedSettings } from '../../notifications/notifications.ts'
 import { timestamp } from '../../platform/clock.ts'
+import { noted } from '../audit/values.ts'
 import { defineFunction } from '../services.ts'
 import {
   Channel,
+  channelForAudit,
   EXAMPLE_CHANNEL,
   EXAMPLE_SETTINGS,
   expectChannel,
@@ -22,6 +24,7 @@ export default defineFunction({
   description:
     'Stores a channel, to which notices are sent from then on. Redirects of its server are not followed. `output` adds the last lines of a failed job’s output to a notice; they may contain what the notice itself does not tell.',
   auth: 'admin',
+  stepUp: true,
   rateLimit: { limit: 1200, seconds: 60, by: 'user' },
   audit: ['channel_create'],
   request: { body: NewChannel },
@@ -37,6 +40,7 @@ export default defineFunction({
     const { problems, ...joined } = joinSettings(kind, settings)
     expectSound(problems)
     const id = randomBytes(12).toString('hex')
+    const told = noted(channelForAudit(kind, { name, enabled, chosen: withoutRepeats(chosen), settings: joined }))
     const added = await addChannel(
       db,
       {
@@ -50,7 +54,7 @@ export default defineFunction({
       {
         now: timestamp(clock()),
         most: MOST_CHANNELS,
-        entry: auditEntry('channel_create', { target: name, details: { id, kind } }),
+        entry: auditEntry('channel_create', { target: name, details: { id, kind, ...told } }),
       },
     )
     if (!added) {

@@ -9,6 +9,7 @@ export default defineFunction({
   description:
     'Sends a message that says that it is a test, whether or not the channel is switched on or quiet, and returns the receiver’s status and own words. A 502 says why the message was not taken.',
   auth: 'admin',
+  stepUp: true,
   // Each request makes the service connect to the address of the channel.
   rateLimit: { limit: 30, seconds: 60, by: 'address' },
   audit: ['channel_test'],

@@ -11,6 +11,7 @@ import { EXAMPLE_PLAN, Plan, PlanId } from './plan.ts'
 import { planAnswer } from './plan-answer.ts'
 import { compare, inSlot } from './simulation.ts'
 import { usablePlans } from './usable-plans.ts'
+import { targetsOfPlan } from './plan-targets.ts'
 
 const Actions = z.array(PackageUpdate)
 
@@ -20,7 +21,8 @@ export default defineFunction({
   summary: 'Compare the changed configuration files of a plan',
   description:
     'Downloads the planned packages whose configuration files were changed on the target, compares these files with the new ones, and removes the packages again. Returns the plan: each of its `conffiles` is then `conflict`, with a diff, `same` when the package brings nothing new for it, or `unavailable`. The diff of a file that not every user of the target may read is for administrators.',
-  auth: 'user',
+  auth: 'operator',
+  targets: targetsOfPlan,
   rateLimit: WRITES,
   audit: false,
   request: { params: z.object({ id: PlanId }) },

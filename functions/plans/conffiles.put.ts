@@ -8,6 +8,7 @@ import { MOST_COMPARED } from './conffile-scripts.ts'
 import { EXAMPLE_PLAN, Plan, PlanId } from './plan.ts'
 import { planAnswer } from './plan-answer.ts'
 import { usablePlans } from './usable-plans.ts'
+import { targetsOfPlan } from './plan-targets.ts'
 
 /** Files that the audit entry names. It counts them all. */
 const NAMED = 10
@@ -19,6 +20,7 @@ export default defineFunction({
   description:
     'Stores in the plan which changed configuration files its run replaces (`take`; the file stays beside the new one, with the ending `.dpkg-old`) and which it keeps (`keep`; the new one is put beside it as `.dpkg-dist`). Files that the request does not name keep their choice. Only a file that was compared, and is a `conflict`, can be taken, and only in a plan that the caller has made.',
   auth: 'admin',
+  targets: targetsOfPlan,
   rateLimit: WRITES,
   audit: ['plan_choice'],
   request: {

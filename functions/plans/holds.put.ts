@@ -17,6 +17,8 @@ export default defineFunction({
   description:
     'Starts a job that holds installed packages of the host or of one container, so that no upgrade changes them, or that lifts their hold. A client follows it like an upgrade. Its exit code is 0 when all of them are held, or none of them, afterwards. The next check shows it.',
   auth: 'admin',
+  stepUp: true,
+  targets: ({ body: { target } }) => [target],
   rateLimit: WRITES,
   audit: ['remedy_start'],
   request: {

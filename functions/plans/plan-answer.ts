@@ -1,8 +1,7 @@
 import type { Database } from '../../db/libsql/database.ts'
 import type { PlanRow } from '../../db/plans.ts'
 import type { User } from '../../runtime/context.ts'
-import { JsonStream } from '../../runtime/json-stream.ts'
-import { createLongAnswers } from '../../runtime/long-answers.ts'
+import { createLongAnswers, JsonStream } from '../../runtime/json-stream.ts'
 import { Plan, planOf } from './plan.ts'
 
 /**

@@ -14,7 +14,8 @@ export default defineFunction({
   summary: 'Make a plan of an upgrade',
   description:
     'Simulates an upgrade of the host or of one container, and stores exactly which packages would change. Changes nothing, and does not refresh the package lists. `only: security` takes what security updates offer and what those need. `packages` takes these packages alone, `exclude` leaves some out; removals are planned with `allow_remove` alone. A plan can be run once, within an hour. With `plan_impossible`, `findings` says what forbids it.',
-  auth: 'user',
+  auth: 'operator',
+  targets: ({ body: { target } }) => [target],
   rateLimit: WRITES,
   audit: false,
   request: {

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { listedContainers } from '../../db/protections.ts'
 import { presentSnapshots, readStorage, type SnapshotRow } from '../../db/snapshots.ts'
 import { JobId } from '../../jobs/jobs.ts'
+import { mayRead } from '../../runtime/access.ts'
 import { READS } from '../../runtime/function.ts'
 import { Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
@@ -25,6 +26,7 @@ export default defineFunction({
   description:
     'Returns the default policy and, for each container in the last list, the policy that applies (`own` tells whether it is the container’s), what its storage can do (`can`; null where no check has told), and the snapshots and backups that exist. `ours` are those of the panel; it never changes others. `storages` are those that take backups. The host has no protection.',
   auth: 'user',
+  targets: 'own',
   rateLimit: READS,
   response: z.object({
     default: Protection,
@@ -66,7 +68,7 @@ export default defineFunction({
     },
   },
 
-  async handler(_, { db }) {
+  async handler(_, { db, user }) {
     const policies = await readPolicies(db)
     const facts = await readStorage(db)
     const snapshots = new Map<string, SnapshotRow[]>()
@@ -77,14 +79,16 @@ export default defineFunction({
     }
     return {
       default: policies.default,
-      targets: (await listedContainers(db)).map(({ target, name }) => ({
-        target,
-        name,
-        protection: policies.own.get(target) ?? policies.default,
-        own: policies.own.has(target),
-        can: factsFrom(facts.get(target)),
-        snapshots: snapshots.get(target) ?? [],
-      })),
+      targets: (await listedContainers(db))
+        .filter(({ target }) => mayRead(user, target))
+        .map(({ target, name }) => ({
+          target,
+          name,
+          protection: policies.own.get(target) ?? policies.default,
+          own: policies.own.has(target),
+          can: factsFrom(facts.get(target)),
+          snapshots: snapshots.get(target) ?? [],
+        })),
       storages: storagesFrom(facts.get('host')),
     }
   },

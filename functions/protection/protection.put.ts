@@ -2,9 +2,10 @@ import * as z from 'zod'
 import { saveProtection } from '../../db/protections.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { WRITES } from '../../runtime/function.ts'
+import { notedChange } from '../audit/values.ts'
 import { defineFunction } from '../services.ts'
-import { DEFAULT_TARGET, expectPolicyTarget, PolicyTarget } from './policies.ts'
-import { DEFAULT_PROTECTION, Protection } from './protection.ts'
+import { DEFAULT_TARGET, expectPolicyTarget, policyOf, PolicyTarget } from './policies.ts'
+import { DEFAULT_PROTECTION, forAudit, Protection } from './protection.ts'
 
 export default defineFunction({
   method: 'PUT',
@@ -13,6 +14,8 @@ export default defineFunction({
   description:
     'Stores the policy of one container in the last list (`lxc:<id>`), or of every container without its own (`default`), in place of the former one. It holds for the upgrades that start afterwards.',
   auth: 'admin',
+  stepUp: true,
+  targets: ({ params: { target } }) => [target],
   rateLimit: WRITES,
   audit: ['protection_change'],
   request: { params: z.object({ target: PolicyTarget }), body: Protection, refusal: 'protection_invalid' },
@@ -23,6 +26,7 @@ export default defineFunction({
   async handler({ params: { target }, body }, { db, user, clock, auditEntry }) {
     await expectPolicyTarget(db, target)
     const { before, keep, on_failure, settle_seconds, probes } = body
+    const former = await policyOf(db, target)
     await saveProtection(
       db,
       { target, protection: JSON.stringify(body) },
@@ -38,6 +42,7 @@ export default defineFunction({
             on_failure,
             settle_seconds,
             probes: probes.length,
+            ...notedChange(forAudit(former), forAudit(body)),
           },
         }),
       },

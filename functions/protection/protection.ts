@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import * as z from 'zod'
 
 /*
@@ -98,4 +99,27 @@ export const DEFAULT_PROTECTION: Protection = {
   on_failure: 'ask',
   settle_seconds: 60,
   probes: [],
+}
+
+/**
+ * A policy as the audit log has it. The words of a command and the query of an address may be secrets: of a command it has
+ * a digest, by which two of them can be compared.
+ */
+export function forAudit({ probes, ...policy }: Protection): object {
+  return { ...policy, probes: probes.map(probeForAudit).join(', ') }
+}
+
+function probeForAudit(probe: Probe): string {
+  switch (probe.kind) {
+    case 'http': {
+      const { origin, pathname } = new URL(probe.url)
+      return `http ${origin}${pathname} ${probe.status}`
+    }
+    case 'tcp':
+      return `tcp ${probe.port}`
+    case 'unit':
+      return `unit ${probe.name}`
+    case 'command':
+      return `command ${createHash('sha256').update(JSON.stringify(probe.command)).digest('hex').slice(0, 12)}`
+  }
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { findDeployment } from '../../db/deployments.ts'
 import { deploymentEvent, DeploymentId, deploymentTopic } from '../../modules/modules.ts'
-import { frame } from '../../runtime/hub.ts'
+import { frame } from '../../platform/hub.ts'
 import { envelope, textFrame } from '../../runtime/socket.ts'
 import { defineSocket } from '../services.ts'
 import { Deployment, EXAMPLE_DEPLOYMENT } from './deployment.ts'

@@ -19,6 +19,7 @@ export default defineFunction({
   description:
     'Installs a module from the forge, or replaces an older commit by its newest. With the `commit` that the list has shown, the service installs exactly that commit, or fails with `commit_changed` if there is another one by now. A module without code is usable at once. A module with code needs a restart; `deployment` is the id of the deployment.',
   auth: 'admin',
+  stepUp: true,
   rateLimit: WRITES,
   audit: ['module_installed'],
   request: { params: z.object({ id: ModuleId }), body: z.object({ commit: Commit.optional() }).optional() },

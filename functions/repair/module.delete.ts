@@ -13,6 +13,7 @@ export default defineFunction({
   description:
     'Removes a module and its files. Its endpoints answer 404 at once. A restart follows if the module had code.',
   auth: 'admin',
+  stepUp: true,
   rateLimit: WRITES,
   audit: ['module_removed'],
   request: { params: z.object({ id: ModuleId }) },

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { readInstances, saveInstance } from '../../db/standing.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { ownPlace } from '../../platform/program.ts'
-import { proxiesSeen } from '../../runtime/caller.ts'
+import { proxiesSeen } from '../../platform/addresses.ts'
 import { defineTask, type Services } from '../services.ts'
 import { type InstanceFacts, instanceFactsFrom, type Named } from './standing-facts.ts'
 

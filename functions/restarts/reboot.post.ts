@@ -15,6 +15,8 @@ export default defineFunction({
   description:
     'Starts a job that reboots the host; `confirm` is the host’s name. A client follows it like an upgrade. The hypervisor stops its guests in its own order. The job ends with success when the host has another `boot_id` and the containers run again that ran before, which are waited for during 5 minutes; its `warnings` name those that do not. Checks that run are waited for, and no other job begins before the end. Answers 409 `jobs_running` while a job runs or waits that is no check, and 409 `backup_running` while a backup runs. The job ends with `reboot_missing` when the host has the same boot after 15 minutes, and with `host_not_back` when it has not answered for so long.',
   auth: 'admin',
+  stepUp: true,
+  targets: () => ['host'],
   rateLimit: WRITES,
   audit: ['host_reboot'],
   request: {

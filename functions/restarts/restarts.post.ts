@@ -19,6 +19,7 @@ export default defineFunction({
   description:
     'Starts a job that restarts services which still use files that an upgrade has replaced, one after another. A client follows it like an upgrade. Its output has a line for each service, with its main process before and after. It accepts only services of the target’s last check whose `restart` is `service`: 422 `service_unknown` for another one, and `service_protected` for one that is never restarted alone, such as dbus, logind or Docker. The exit code is 1 where a service did not come back. The target is checked again afterwards.',
   auth: 'admin',
+  targets: ({ body: { target } }) => [target],
   rateLimit: WRITES,
   audit: ['restart_start'],
   request: {

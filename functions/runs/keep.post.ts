@@ -6,6 +6,7 @@ import { WRITES } from '../../runtime/function.ts'
 import { findUpdateJob } from '../jobs/job-record.ts'
 import { defineFunction } from '../services.ts'
 import { protectedRunOf } from '../protection/run-record.ts'
+import { targetsOfJob } from '../jobs/job-targets.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -14,6 +15,7 @@ export default defineFunction({
   description:
     'Records that somebody keeps an upgrade although something does not work since. Its snapshot stays, so going back remains possible. A repeated request changes nothing.',
   auth: 'admin',
+  targets: targetsOfJob,
   rateLimit: WRITES,
   audit: ['update_keep'],
   request: { params: z.object({ id: JobId }) },

@@ -11,6 +11,7 @@ import { parseTarget } from '../hypervisor/target.ts'
 import { lossesOf } from '../protection/archive.ts'
 import { protectedRunOf } from '../protection/run-record.ts'
 import { rollbackJob } from './rollback-job.ts'
+import { targetsOfJob } from '../jobs/job-targets.ts'
 
 /** The host is asked for the volumes of a container whose backup is to be restored. */
 const HOST_ERRORS = ['ssh_failed', 'host_answer_too_long'] as const
@@ -22,6 +23,8 @@ export default defineFunction({
   description:
     'Starts a job that takes the container back to the snapshot that the upgrade has made, and starts it. Everything that was written in the container since then is lost, on its volumes too. For a backup the container is destroyed and made anew from it, with all its snapshots: the request then needs `restore: true`. Without it, 409 `rollback_impossible` says what is lost, and `destroys` names each volume that is not in the backup. Answers 409 `rollback_impossible` where there is nothing to go back to, or another job of the container runs.',
   auth: 'admin',
+  stepUp: true,
+  targets: targetsOfJob,
   rateLimit: WRITES,
   audit: ['update_rollback'],
   request: { params: z.object({ id: JobId }), body: z.object({ restore: z.boolean().optional() }).optional() },

@@ -15,6 +15,7 @@ export default defineFunction({
   description:
     'Returns the jobs of a run in the order of its plans, each as in the list of jobs, without its output. `packages` is the number of packages that its plan changes; null once the plan is gone. `begun_at` is the beginning of its first phase, before which it may have waited for others; null before, and for a job without phases.',
   auth: 'user',
+  targets: async ({ params: { id } }, { db }) => (await jobsOfRun(db, id)).map(({ target }) => target),
   rateLimit: READS,
   request: { params: z.object({ id: RunId }) },
   response: z.object({

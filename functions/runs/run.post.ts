@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { AlreadyQueued, PlanNotCurrent } from '../../db/job-start.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { JobId } from '../../jobs/jobs.ts'
+import { expectProven } from '../../runtime/access.ts'
 import { WRITES } from '../../runtime/function.ts'
 import { documentedAs } from '../../runtime/input.ts'
 import { requireWorker, WORKER_ERRORS } from '../auth/job-owner.ts'
@@ -22,8 +23,9 @@ export default defineFunction({
   path: '/api/updates/run',
   summary: 'Start an upgrade',
   description:
-    'Starts an upgrade of one target as a job. A client follows its output on topic `update:<job_id>`. An invalid target makes a job that fails at once; a target of more than 64 characters is refused. For a container that does not exist, the job’s `exit_code` reports the failure. With a `plan`, exactly that plan is carried out or nothing is changed: a job that would do something else ends with the error code `plan_changed`. A run without a plan refreshes the package lists first; a run with one does not. A run without a plan starts nothing while an upgrade of the same target runs or waits, and names that job in `job_id`: 409 `already_queued`. A run with a plan waits for its turn. A run of a plan for a container has the protection of the container’s policy, or the given one, which is for administrators; a run without a plan has only a given one. Where a snapshot or backup that was asked for cannot be made, nothing is upgraded and the job ends with `protection_unavailable`.',
-  auth: 'user',
+    'Starts an upgrade of one target as a job. A client follows its output on topic `update:<job_id>`. An invalid target makes a job that fails at once; a target of more than 64 characters is refused. For a container that does not exist, the job’s `exit_code` reports the failure. With a `plan`, exactly that plan is carried out or nothing is changed: a job that would do something else ends with the error code `plan_changed`. A run without a plan refreshes the package lists first; a run with one does not. A run without a plan starts nothing while an upgrade of the same target runs or waits, and names that job in `job_id`: 409 `already_queued`. A run with a plan waits for its turn. A run of a plan for a container has the protection of the container’s policy, or the given one, which is for administrators whose last proof is at most 15 minutes old; a run without a plan has only a given one. Where a snapshot or backup that was asked for cannot be made, nothing is upgraded and the job ends with `protection_unavailable`.',
+  auth: 'operator',
+  targets: ({ body: { target } }) => [target],
   rateLimit: WRITES,
   audit: ['update_start'],
   request: {
@@ -39,6 +41,7 @@ export default defineFunction({
   errors: [
     'invalid_request',
     'forbidden',
+    'step_up_required',
     'target_invalid',
     ...WORKER_ERRORS,
     'queue_full',
@@ -68,6 +71,7 @@ export default defineFunction({
     if (plan && plan.target !== target) throw fail('plan_of_another_target')
     // A policy has commands that run as root in the container, and may remove snapshots.
     if (wanted.data && user.role !== 'admin') throw fail('forbidden')
+    if (wanted.data) expectProven(user, clock)
     const policy = await protectionOf(db, target, wanted.data, plan !== undefined)
     const args = plan ? plannedArgs(plan) : { target }
     const start = () =>

@@ -11,6 +11,7 @@ import { PlanId } from '../plans/plan.ts'
 import { EXAMPLE_RUN, MOST_PLANS, newRunId, RunId } from '../plans/run.ts'
 import { usablePlans } from '../plans/usable-plans.ts'
 import { startPlannedRun } from './planned-run.ts'
+import { targetsOfPlans } from '../plans/plan-targets.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -18,7 +19,8 @@ export default defineFunction({
   summary: 'Run several plans',
   description:
     'Starts a job for each of these plans, or none of them. Each plan must be for a target of its own. Four jobs of a user’s runs work at a time, and the others wait; a failed one does not stop them. The targets on which the panel stands come last: what it needs, where it runs, and then the host, each when all before have ended. Each container has the protection of its policy. A user has up to 200 jobs in runs that run or wait, beside the bounds on single upgrades.',
-  auth: 'user',
+  auth: 'operator',
+  targets: ({ body: { plans } }, services) => targetsOfPlans(services, plans),
   rateLimit: WRITES,
   audit: ['update_start'],
   request: { body: z.object({ plans: z.array(PlanId).min(1).max(MOST_PLANS) }) },

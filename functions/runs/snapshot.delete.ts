@@ -6,6 +6,7 @@ import { OWNER_ERRORS, requireOwner } from '../auth/job-owner.ts'
 import { findUpdateJob } from '../jobs/job-record.ts'
 import { defineFunction } from '../services.ts'
 import { snapshotJob } from './rollback-job.ts'
+import { targetsOfJob } from '../jobs/job-targets.ts'
 
 export default defineFunction({
   method: 'DELETE',
@@ -14,6 +15,7 @@ export default defineFunction({
   description:
     'Starts a job that removes the snapshot or backup that an upgrade has made. Nobody can go back to it afterwards. It waits for the running job of the same container.',
   auth: 'admin',
+  targets: targetsOfJob,
   rateLimit: WRITES,
   audit: ['snapshot_delete'],
   request: { params: z.object({ id: JobId }) },

@@ -12,6 +12,7 @@ export default defineFunction({
   summary: 'The next times of a pattern',
   description: 'Returns the next five times, and 400 with the reason for a pattern that is not valid.',
   auth: 'user',
+  targets: 'none',
   rateLimit: READS,
   request: { query: z.object({ cron: CronPattern, timezone: TimeZone }) },
   response: z.object({ next: z.array(z.string()) }),

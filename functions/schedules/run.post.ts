@@ -16,6 +16,7 @@ export default defineFunction({
   description:
     'Begins a run with the window from now on, also of a disabled schedule. It does what the schedule does, with the rights of its `created_by`. Answers 409 while a run of it is running, and while all schedules are paused.',
   auth: 'admin',
+  stepUp: true,
   rateLimit: WRITES,
   audit: ['schedule_run'],
   request: { params: z.object({ id: ScheduleId }) },

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { changeSchedule, readSchedule } from '../../db/schedules/schedules.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { WRITES } from '../../runtime/function.ts'
+import { notedChange } from '../audit/values.ts'
 import { PROOF_ERRORS, prove } from '../auth/proof.ts'
 import { defineFunction } from '../services.ts'
 import { EXAMPLE_SCHEDULE, Schedule, ScheduleId } from './schedule.ts'
@@ -19,6 +20,7 @@ export default defineFunction({
   description:
     'Changes the given fields, and leaves a run that is running as it is. Whoever changes what a schedule does or when, or enables it, becomes its `created_by`, whose rights it uses. With another `cron` or `timezone`, and when it is enabled, only times from now on count. `password` is needed with `reboot: if_required` where that is new, or the owner is.',
   auth: 'admin',
+  stepUp: true,
   rateLimit: WRITES,
   audit: ['schedule_change', 'proof_refused'],
   request: { params: z.object({ id: ScheduleId }), body: ScheduleChange },
@@ -47,7 +49,12 @@ export default defineFunction({
 
     const now = clock()
     const isRetimed = changed.some((field) => ['cron', 'timezone', 'enabled'].includes(field))
-    const details = { name: fields.name, changed: changed.join(', '), enabled: fields.enabled }
+    const details = {
+      name: fields.name,
+      changed: changed.join(', '),
+      enabled: fields.enabled,
+      ...notedChange(before, fields),
+    }
     const done = await changeSchedule(db, row, {
       times: isRetimed ? timesFrom(fields, now) : undefined,
       revision: former.revision,

@@ -1,6 +1,7 @@
 import { addSchedule } from '../../db/schedules/schedules.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { WRITES } from '../../runtime/function.ts'
+import { noted } from '../audit/values.ts'
 import { PROOF_ERRORS, prove } from '../auth/proof.ts'
 import { defineFunction } from '../services.ts'
 import { EXAMPLE_SCHEDULE, EXAMPLE_SETTINGS, MOST_SCHEDULES, Schedule } from './schedule.ts'
@@ -14,6 +15,7 @@ export default defineFunction({
   description:
     'Runs a check or upgrades at the times of `cron`, by the clocks of `timezone`. A fixed time runs once a day also when the clocks change. The waves follow each other: each begins when the former has ended without a regression, and `pause_minutes` after that. A run begins nothing new `window_minutes` after its time. It acts with the rights of the caller. `reboot: if_required` needs the caller’s `password`, and a wave with the host.',
   auth: 'admin',
+  stepUp: true,
   rateLimit: WRITES,
   audit: ['schedule_create', 'proof_refused'],
   request: { body: NewSchedule },
@@ -29,8 +31,7 @@ export default defineFunction({
     const row = rowOf({ id, fields, ping, owner: user.id })
     if (fields.reboot === 'if_required') await prove(password, context)
     const now = clock()
-    const { name, cron, timezone, action, reboot } = fields
-    const entry = auditEntry('schedule_create', { target: id, details: { name, cron, timezone, action, reboot } })
+    const entry = auditEntry('schedule_create', { target: id, details: noted(fields) })
     const added = await addSchedule(db, row, {
       times: timesFrom(fields, now),
       at: timestamp(now),

@@ -12,6 +12,7 @@ export default defineFunction({
   description:
     'While all schedules are paused, each time that comes is `missed` with the reason `all_paused`, and nobody is notified. Runs that are running go on. `GET /api/updates/checks` tells every page of the pause.',
   auth: 'admin',
+  stepUp: true,
   rateLimit: WRITES,
   audit: ['schedule_pause_all'],
   request: { body: z.object({ paused: z.boolean() }) },

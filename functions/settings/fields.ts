@@ -10,10 +10,16 @@ export const HostKey = z.string().meta({
 })
 
 /** Any subset of the settings. An unknown name is refused, because it is a misspelt setting. */
-export const SettingsChange = z.strictObject(SETTINGS.fields).partial()
+export const ConsoleChange = z
+  .strictObject(SETTINGS.fields)
+  .omit({ ssh_key_next: true, ssh_key_retired: true })
+  .partial()
+
+/** The same for requests: a private key never comes from a browser. */
+export const SettingsChange = ConsoleChange.omit({ ssh_key: true })
 
 /** Removes entries that are `undefined`. */
-export function given(change: z.output<typeof SettingsChange>): Record<string, string> {
+export function given(change: z.output<typeof ConsoleChange>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(change).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
   )

@@ -9,6 +9,7 @@ export default defineFunction({
   summary: 'Public settings',
   description: 'Returns the settings that every signed-in user may read.',
   auth: 'user',
+  targets: 'none',
   rateLimit: READS,
   response: z.object({ dashboard_shortcuts: z.string() }),
   example: {

@@ -9,6 +9,7 @@ export default defineFunction({
   summary: 'Store public settings',
   description: 'Replaces the settings that every signed-in user may read.',
   auth: 'admin',
+  stepUp: true,
   rateLimit: WRITES,
   audit: ['settings_changed'],
   request: { body: z.strictObject({ dashboard_shortcuts: DashboardShortcuts }) },

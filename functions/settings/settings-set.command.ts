@@ -3,7 +3,7 @@ import { CommandError, defineCommand } from '../../runtime/command.ts'
 import { speakFrench } from '../../runtime/input.ts'
 import { auditStatement, createSettings, SETTINGS } from '../services.ts'
 import { changeEvent } from './change-event.ts'
-import { given, SettingsChange } from './fields.ts'
+import { given, ConsoleChange } from './fields.ts'
 
 /**
  * The console may trust a host without a new password: its user can read the stored one in the data folder. The key
@@ -21,7 +21,7 @@ export default defineCommand({
   args: ['réglage', 'valeur?'],
 
   async run({ args: [name = '', argument] }, context) {
-    const names = Object.keys(SettingsChange.shape)
+    const names = Object.keys(ConsoleChange.shape)
     if (!names.includes(name)) throw new CommandError(`réglage inconnu « ${name} ». Possibles : ${names.join(', ')}.`)
     const secret = SETTINGS.secrets.some((each) => each === name)
     if (secret && argument !== undefined)
@@ -29,7 +29,7 @@ export default defineCommand({
     const question = `${name} : `
     const value = argument ?? (secret ? await context.prompt.askSecret(question) : await context.prompt.ask(question))
     speakFrench()
-    const parsed = SettingsChange.safeParse({ [name]: value })
+    const parsed = ConsoleChange.safeParse({ [name]: value })
     if (!parsed.success)
       throw new CommandError(`${name} : ${parsed.error.issues.map(({ message }) => message).join(' ; ')}`)
     const settings = createSettings(context)

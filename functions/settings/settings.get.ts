@@ -15,6 +15,12 @@ export default defineFunction({
     ssh_host: z.string(),
     ssh_username: z.string(),
     ssh_password_set: z.boolean(),
+    ssh_key_set: z.boolean(),
+    ssh_public_key: z.string().meta({ description: 'The public key of the service account; empty without a key.' }),
+    ssh_key_next_set: z.boolean().meta({ description: 'Whether a new key waits until the host has it.' }),
+    ssh_key_retired: z
+      .string()
+      .meta({ description: 'Public keys, one a line, that are not used any more but may still be on the host.' }),
     ssh_host_key: z.string(),
     hypervisor_url: z.string(),
     hypervisor_token_set: z.boolean(),
@@ -28,6 +34,10 @@ export default defineFunction({
       ssh_host: 'pve1.example',
       ssh_username: 'panel',
       ssh_password_set: true,
+      ssh_key_set: false,
+      ssh_public_key: '',
+      ssh_key_next_set: false,
+      ssh_key_retired: '',
       ssh_host_key: 'SHA256:3nMTmQGFJEoUVmPlCsXRMcYzHxAUBNYlF0ZOZsQm7Fc',
       hypervisor_url: 'https://pve1.example:8006',
       hypervisor_token_set: false,
@@ -38,5 +48,8 @@ export default defineFunction({
     },
   },
 
-  handler: (_, { settings }) => settings.show(),
+  async handler(_, { settings }) {
+    const { current } = await settings.sshKeys()
+    return { ...(await settings.show()), ssh_public_key: current?.publicKey ?? '' }
+  },
 })

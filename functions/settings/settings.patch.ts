@@ -13,6 +13,7 @@ export default defineFunction({
   description:
     'Changes all given settings or none, and reconnects to the host at once. An empty secret means no change. A new `ssh_host` needs its `ssh_host_key` and the caller’s own password as `current_password`, which the present host checks. A new `ssh_host_key` needs the password too, and so does a new `hypervisor_fingerprint` for the stored token. A new `hypervisor_url` needs its `hypervisor_token`, unless the certificate is still the agreed one.',
   auth: 'admin',
+  stepUp: true,
   rateLimit: WRITES,
   audit: ['settings_changed', 'proof_refused'],
   request: { body: SettingsChange.extend({ current_password: CurrentPassword.optional() }) },

@@ -15,6 +15,8 @@ export default defineSocket({
   description:
     'Opens a shell on the host or in a container. Binary frames carry the terminal’s bytes in both directions, and may cut a character in two. Text frames carry control messages.',
   auth: 'admin',
+  stepUp: true,
+  targets: ({ query: { target } }) => [target],
   rateLimit: { limit: 300, seconds: 60, by: 'user' },
   audit: ['terminal_open', 'terminal_close'],
   request: { query: z.object({ target: Wanted.default(''), cols: Size.default(80), rows: Size.default(24) }) },

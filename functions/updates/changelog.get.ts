@@ -21,6 +21,7 @@ export default defineFunction({
   description:
     'Returns the entries of a package’s changelog that are newer than `from` and not newer than `to`, newest first. The text comes from the repository, or from the package where the repository has none. An empty `from` stands for a package that is not installed yet: its newest entries.',
   auth: 'user',
+  targets: ({ query: { target } }) => [target],
   rateLimit: READS,
   request: {
     query: z.object({

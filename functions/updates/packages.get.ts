@@ -32,6 +32,7 @@ export default defineFunction({
   description:
     'Lists the packages of the host or of one container that have an update. apt is asked now; of another package manager, whose lists a look must not refresh, it is what the last check has found.',
   auth: 'user',
+  targets: ({ query: { target } }) => [target],
   rateLimit: READS,
   request: { query: z.object({ target: Target }), refusal: 'target_missing' },
   response: z.array(z.object({ name: z.string(), version: z.string(), old_version: z.string() })),

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { updateContainers } from '../../db/checks.ts'
 import { timestamp } from '../../platform/clock.ts'
+import { mayRead } from '../../runtime/access.ts'
 import { READS } from '../../runtime/function.ts'
 import { AnswerTooLong, SshError } from '../../ssh/ssh.ts'
 import { Vmid } from '../hypervisor/container.ts'
@@ -14,6 +15,7 @@ export default defineFunction({
   summary: 'The targets of upgrades',
   description: 'Lists the host first, then its containers; only the host if the containers cannot be listed.',
   auth: 'user',
+  targets: 'own',
   rateLimit: READS,
   response: z.array(z.object({ id: Target, name: z.string(), status: z.string(), vmid: Vmid.optional() })),
   example: {
@@ -35,9 +37,10 @@ export default defineFunction({
     // Stores the containers, so that they are known while the host is unreachable.
     if (found) await updateContainers(db, found, timestamp(clock()))
     const containers = found ?? []
-    return [
+    const all = [
       { id: 'host', name: 'Hôte', status: 'running' },
       ...containers.map(({ vmid, name, status }) => ({ id: `lxc:${vmid}`, name, status, vmid })),
     ]
+    return all.filter(({ id }) => mayRead(user, id))
   },
 })

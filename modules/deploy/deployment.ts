@@ -18,7 +18,7 @@ import { type Clock, timestamp } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Instance } from '../../platform/program.ts'
 import type { Actor } from '../../runtime/audit.ts'
-import type { Hub, HubEvent } from '../../runtime/hub.ts'
+import type { Hub, HubEvent } from '../../platform/hub.ts'
 import { moduleAuditStatement } from '../codes.ts'
 import { moduleFiles, readPlace } from '../folder.ts'
 

@@ -61,7 +61,15 @@ export function agreementFor(
 /** The action of a row. */
 export type ApplicationDeed = 'read' | 'update' | 'terminal'
 
-export function deedOf(standing: Standing, { isAdmin, isHost }: { isAdmin: boolean; isHost: boolean }) {
+interface Viewed {
+  isAdmin: boolean
+  /** Whether the user works on this target. */
+  mayOperate: boolean
+  isHost: boolean
+}
+
+export function deedOf(standing: Standing, { isAdmin, mayOperate, isHost }: Viewed) {
+  if (!mayOperate) return undefined
   if (standing === 'unread') return isHost ? undefined : ('read' satisfies ApplicationDeed)
   if (standing === 'agreed') return isHost ? undefined : isAdmin ? 'update' : 'read'
   return standing === 'manual' && isAdmin ? ('terminal' satisfies ApplicationDeed) : undefined

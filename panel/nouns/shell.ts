@@ -7,7 +7,10 @@ interface Exit {
 /** The end of a shell, or the reason why it never started. */
 export type ShellEnd =
   | { why: 'exit'; code: number }
-  | { why: 'ended' | 'busy' | 'forbidden' | 'gone' | 'lost' | 'refused' | 'unanswered' | 'session'; reason?: string }
+  | {
+      why: 'ended' | 'busy' | 'forbidden' | 'gone' | 'lost' | 'refused' | 'unanswered' | 'session' | 'unconfirmed'
+      reason?: string
+    }
 
 /** Parses a text frame of the service; undefined when it is not an exit message. */
 export function exitOf(frame: string): Exit | undefined {

@@ -94,12 +94,20 @@ const CHECK_FIRST = /^(lists_stale|manager_locked|container_locked|network_missi
 /** Findings that a new check may resolve, and that leave an upgrade possible. */
 const CHECK_LATER = /^repository_(unreachable|expired)$/
 
+/** The facts that decide about the verb of a row, besides its check. */
+interface Viewed {
+  isRunning: boolean
+  isAdmin: boolean
+  /** Whether the user works on this target. */
+  mayOperate: boolean
+}
+
 /** The verb that helps most now; undefined when none does. */
-export function actionOf(
-  check: Check,
-  { isRunning, isAdmin }: { isRunning: boolean; isAdmin: boolean },
-): RowVerb | undefined {
-  return isRunning && (check.state !== 'stopped' || isHarmed(check)) ? 'show' : helpOf(check, isAdmin)
+export function actionOf(check: Check, { isRunning, isAdmin, mayOperate }: Viewed): RowVerb | undefined {
+  if (isRunning && (check.state !== 'stopped' || isHarmed(check))) return 'show'
+  const verb = helpOf(check, isAdmin)
+  // Viewers, and operators of other targets, can still read about it.
+  return !mayOperate && /^(check|review|retry)$/.test(verb ?? '') ? 'open' : verb
 }
 
 function helpOf(check: Check, isAdmin: boolean): RowVerb | undefined {

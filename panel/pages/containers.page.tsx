@@ -5,7 +5,7 @@ import { Heading } from '../parts/heading.tsx'
 import { Aged, Placeholder } from '../parts/loaded.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { containers, containersAt, containersError, readContainers, useContainers } from '../wire/containers.ts'
-import { isAdmin } from '../wire/panel.ts'
+import { isOperator } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { ContainerRow } from './containers/container-row.tsx'
 import { HostLine } from './containers/host-line.tsx'
@@ -76,7 +76,7 @@ export function ContainersPage() {
                     {say.state}
                   </th>
                 )}
-                {isAdmin.value && (
+                {isOperator.value && (
                   <th scope="col" class="end act">
                     <span class="unseen">{say.actions}</span>
                   </th>

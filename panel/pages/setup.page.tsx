@@ -4,6 +4,7 @@ import { ApiError } from '../../client/index.ts'
 import { fieldErrors } from '../nouns/failure.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { Field, focusWrong } from '../parts/field.tsx'
+import { addLaterStyle } from '../parts/later-style.ts'
 import { Problem } from '../parts/problem.tsx'
 import { toast } from '../parts/toast.tsx'
 import { show } from '../preferences.ts'
@@ -11,6 +12,10 @@ import { go } from '../router.ts'
 import { api } from '../wire/panel.ts'
 import { language, words } from '../words/words.ts'
 import { Findings, type Found } from './setup/findings.tsx'
+import { setupWords } from './setup/words.ts'
+import css from '../style/later/setup.css' with { type: 'text' }
+
+addLaterStyle(css)
 
 const FIELDS = ['setup_token', 'ssh_host', 'ssh_username', 'ssh_password'] as const
 
@@ -26,13 +31,14 @@ function tokenOfAddress(): string {
 /** The panel was set up in the meantime, so nothing is left to do here. */
 function leaveIfInstalled(error: unknown): void {
   if (!(error instanceof ApiError) || error.code !== 'already_installed') return
-  toast(words().setup.already)
+  toast(setupWords().already)
   go('/sign-in', { replace: true })
 }
 
 /** Sets the panel up: the connection, the host key, done. Typed values survive every error. */
 export function SetupPage() {
-  const { setup: say, settings, errors } = words()
+  const say = setupWords()
+  const { settings, errors } = words()
   const form = useRef<HTMLFormElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   const given = useMemo(tokenOfAddress, [])
@@ -149,6 +155,6 @@ export function SetupPage() {
 }
 
 function hintOf(name: 'setup_token' | 'ssh_host' | 'ssh_username', given: string): string {
-  const say = words().setup
+  const say = setupWords()
   return name === 'setup_token' && given ? say.tokenGiven : say[`${name}_hint`]
 }

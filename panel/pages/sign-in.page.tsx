@@ -3,12 +3,19 @@ import { Eye, EyeOff } from 'lucide'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../../client/index.ts'
 import { Action, useAct } from '../parts/action.tsx'
+import { useCountdown } from '../parts/countdown.ts'
 import { Field, focusWrong } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { prefer, show, shown } from '../preferences.ts'
-import { ending, signIn } from '../wire/panel.ts'
+import { show } from '../preferences.ts'
+import { asksMore, ending, panel } from '../wire/panel.ts'
 import { language, words } from '../words/words.ts'
+import { chosen, enter } from './sign-in/enter.ts'
+
+/** Most sign-ins take a password alone. */
+const SignInSteps = lazy(async () => (await import('./sign-in/steps.tsx')).SignInSteps)
+const OtherWays = lazy(async () => (await import('./sign-in/other-ways.tsx')).OtherWays)
 
 /** Signs in with host credentials, then returns to the page that was asked for. */
 export function SignInPage() {
@@ -20,15 +27,15 @@ export function SignInPage() {
   const form = useRef<HTMLFormElement>(null)
   const why = ending.value
   const other = language() === 'fr' ? 'en' : 'fr'
-  /** The language that the user chose on this page. */
-  const chosen = useRef<'fr' | 'en'>(undefined)
   const act = useAct(async () => {
     setTried(true)
     if (!username.value || !password.value) return focusWrong(form.current)
-    await signIn(username.value, password.value, shown())
-    if (chosen.current) await prefer({ lang: chosen.current })
+    await enter(() => panel.signIn(username.value, password.value))
+    password.value = ''
+    setTried(false)
   })
-  const wait = useCountdown(act.error.value)
+  const error = act.error.value
+  const wait = useCountdown(error instanceof ApiError ? (error.retryAfter ?? 0) : 0, error)
   useEffect(() => {
     document.title = shell.titleOf(say.title, shell.product)
   }, [say.title])
@@ -41,54 +48,60 @@ export function SignInPage() {
           {say[why]}
         </p>
       )}
-      <form
-        ref={form}
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (wait === 0) void act.run()
-        }}
-      >
-        <Field
-          label={say.username}
-          name="username"
-          value={username}
-          autoComplete="username"
-          autoFocus
-          required
-          error={tried && !username.value ? say.usernameMissing : undefined}
-        />
-        <Field
-          label={say.password}
-          name="password"
-          type={seen ? 'text' : 'password'}
-          value={password}
-          autoComplete="current-password"
-          required
-          error={tried && !password.value ? say.passwordMissing : undefined}
+      {asksMore.value ? (
+        <SignInSteps />
+      ) : (
+        <form
+          ref={form}
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (wait === 0) void act.run()
+          }}
         >
-          <button
-            type="button"
-            class="button plain"
-            aria-pressed={seen}
-            aria-label={say.showPassword}
-            onClick={() => setSeen(!seen)}
+          <Field
+            label={say.username}
+            name="username"
+            value={username}
+            autoComplete="username"
+            autoFocus={!username.peek()}
+            required
+            error={tried && !username.value ? say.usernameMissing : undefined}
+          />
+          <Field
+            label={say.password}
+            name="password"
+            type={seen ? 'text' : 'password'}
+            value={password}
+            autoComplete="current-password"
+            autoFocus={username.peek() !== ''}
+            required
+            error={tried && !password.value ? say.passwordMissing : undefined}
           >
-            <Icon of={seen ? EyeOff : Eye} />
-          </button>
-        </Field>
-        <Problem error={act.error.value} />
-        {wait > 0 && <p class="dim num">{say.again(wait)}</p>}
-        <Action act={act} type="submit" class="primary">
-          {say.submit}
-        </Action>
-      </form>
+            <button
+              type="button"
+              class="button plain"
+              aria-pressed={seen}
+              aria-label={say.showPassword}
+              onClick={() => setSeen(!seen)}
+            >
+              <Icon of={seen ? EyeOff : Eye} />
+            </button>
+          </Field>
+          <Problem error={error} />
+          {wait > 0 && <p class="dim num">{say.again(wait)}</p>}
+          <Action act={act} type="submit" class="primary">
+            {say.submit}
+          </Action>
+        </form>
+      )}
+      {!asksMore.value && <OtherWays />}
       <button
         type="button"
         class="button plain"
         lang={other}
         onClick={() => {
-          chosen.current = other
+          chosen.value = other
           void show({ lang: other })
         }}
       >
@@ -96,22 +109,4 @@ export function SignInPage() {
       </button>
     </div>
   )
-}
-
-/** Counts down the seconds until the next attempt is allowed. */
-function useCountdown(error: unknown): number {
-  const [left, setLeft] = useState(0)
-  useEffect(() => {
-    const seconds = error instanceof ApiError ? (error.retryAfter ?? 0) : 0
-    setLeft(seconds)
-    if (seconds === 0) return
-    const until = performance.now() + seconds * 1000
-    const timer = setInterval(() => {
-      const rest = Math.max(0, Math.ceil((until - performance.now()) / 1000))
-      setLeft(rest)
-      if (rest === 0) clearInterval(timer)
-    }, 250)
-    return () => clearInterval(timer)
-  }, [error])
-  return left
 }

@@ -15,6 +15,7 @@ import { hostAway, readHost } from '../wire/host.ts'
 import { history, running } from '../wire/jobs.ts'
 import { useLoad } from '../wire/load.ts'
 import { readTargets } from '../wire/packages.ts'
+import { isOperator, mayOperate } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { useDeeds } from './updates/deeds.ts'
 import { HeldList, heldIn } from './updates/held-list.tsx'
@@ -62,7 +63,7 @@ export function UpdatesPage() {
   const busy = new Set(
     running.value.flatMap(({ kind, target }) => (kind === undefined || kind === 'application' ? [target] : [])),
   )
-  const all = reviewable(known, busy)
+  const all = reviewable(known, busy).filter(({ target }) => mayOperate(target))
   const urgent = all.filter(({ counts }) => counts.security > 0)
   const checkAll = useAct(() => startCheck('all'))
   const panel = useRef<HTMLDivElement>(null)
@@ -82,9 +83,11 @@ export function UpdatesPage() {
   return (
     <div class="updates-page">
       <Heading title={titleOf(checks.value)} note={<Summary />}>
-        <Action act={checkAll} blocked={deeds.blocked}>
-          {checkAll.busy.value || isChecking.value ? say.checking : say.checkAll}
-        </Action>
+        {isOperator.value && (
+          <Action act={checkAll} blocked={deeds.blocked ?? (mayOperate('all') ? undefined : say.notAllYours)}>
+            {checkAll.busy.value || isChecking.value ? say.checking : say.checkAll}
+          </Action>
+        )}
         {urgent.length > 0 && <ReviewButton checks={urgent} only="security" blocked={deeds.blocked} />}
         {all.length > 0 && <ReviewButton checks={all} only="all" blocked={deeds.blocked} />}
       </Heading>

@@ -4,7 +4,7 @@ import { rebooting } from '../wire/absence.ts'
 import { checks } from '../wire/checks.ts'
 import { type Container, containersAway } from '../wire/containers.ts'
 import { hostAway } from '../wire/host.ts'
-import { isAdmin } from '../wire/panel.ts'
+import { isAdmin, mayOperate } from '../wire/panel.ts'
 import { type Action, act, asked, isUnderWay } from '../wire/tasks.ts'
 import { words } from '../words/words.ts'
 import { confirm } from './dialog.tsx'
@@ -29,11 +29,11 @@ export async function actOn(container: Named, action: Action): Promise<void> {
   if (!current || !isUnderWay(current)) await act(container.vmid, action)
 }
 
-/** The actions of an administrator on a container: the most likely one as a button, the others in a menu. */
+/** The actions on a container of those who work on it: the most likely one as a button, the others in a menu. */
 export function ContainerActions({ of: container }: { of: Container }) {
   const { containers: say, reboot } = words()
-  if (!isAdmin.value) return null
   const { vmid, name, status } = container
+  if (!mayOperate(`lxc:${vmid}`)) return null
   const current = asked.value.get(vmid)
   const busy = current !== undefined && isUnderWay(current)
   const runs = status === 'running'
@@ -60,11 +60,12 @@ export function ContainerActions({ of: container }: { of: Container }) {
         {!runs && <Item blocked={blocked} verb={say.verb.start} act={() => actOn(container, 'start')} />}
         {runs && (
           <>
-            {hostBlocked === undefined ? (
-              <a href={`/terminal?target=lxc:${vmid}`}>{say.openTerminal}</a>
-            ) : (
-              <Item blocked={hostBlocked} verb={say.openTerminal} />
-            )}
+            {isAdmin.value &&
+              (hostBlocked === undefined ? (
+                <a href={`/terminal?target=lxc:${vmid}`}>{say.openTerminal}</a>
+              ) : (
+                <Item blocked={hostBlocked} verb={say.openTerminal} />
+              ))}
             {(!check || canBeUpgraded(check)) && (
               <Item blocked={hostBlocked} verb={say.upgrade} act={() => upgradeHere(vmid)} />
             )}

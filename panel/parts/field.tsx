@@ -13,6 +13,7 @@ interface FieldProps {
   required?: boolean
   placeholder?: string
   autoComplete?: string
+  inputMode?: 'numeric' | 'text'
   autoFocus?: boolean
   mono?: boolean
   /** An element beside the input, such as a button. */
@@ -40,6 +41,7 @@ export function Field({
   required = false,
   placeholder,
   autoComplete = 'off',
+  inputMode,
   autoFocus = false,
   mono = false,
   children,
@@ -64,6 +66,7 @@ export function Field({
           required={required}
           placeholder={placeholder}
           autoComplete={autoComplete}
+          inputMode={inputMode}
           autoCapitalize="none"
           spellcheck={false}
           aria-invalid={error !== undefined}

@@ -1,8 +1,9 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { loadErrors } from '../words/words.ts'
 import { Problem } from './problem.tsx'
 
-const loads: (() => Promise<unknown>)[] = []
+const loads: (() => Promise<unknown>)[] = [loadErrors]
 
 /** Loads all code that is not there yet, so that later pages need no network for it. Never rejects. */
 export function preload(): void {

@@ -20,7 +20,7 @@ import { hostAway } from '../wire/host.ts'
 import { running } from '../wire/jobs.ts'
 import { canBeChecked, targets } from '../wire/packages.ts'
 import { places } from '../wire/palette.ts'
-import { isAdmin, signOut } from '../wire/panel.ts'
+import { isAdmin, mayOperate, signOut } from '../wire/panel.ts'
 import { type Action, act, asked, isUnderWay } from '../wire/tasks.ts'
 import { words } from '../words/words.ts'
 import { confirmAction } from './container-actions.tsx'
@@ -87,7 +87,7 @@ function onTargets(): Command[] {
     const terminal = { ...about, id: `terminal:${id}`, title: say.terminal(name), icon: SquareTerminal }
     return [
       ...(isAdmin.value ? [{ ...terminal, run: leads(`/terminal?target=${id}`) }] : []),
-      ...(upgradable ? [upgrade] : []),
+      ...(upgradable && mayOperate(id) ? [upgrade] : []),
     ]
   })
 }
@@ -106,8 +106,8 @@ function upgrades(target: string) {
 const ACTION_ICONS = { start: Play, reboot: RotateCw, shutdown: Power, stop: Zap } as const
 
 function onContainers(): Command[] {
-  if (!isAdmin.value || containersAway.value) return []
-  return (containers.value ?? []).filter(isIdle).flatMap((container) => {
+  if (containersAway.value) return []
+  return (containers.value ?? []).filter(isFree).flatMap((container) => {
     const { vmid, name, status, tags } = container
     const actions: Action[] = status === 'running' ? ['shutdown', 'reboot', 'stop'] : ['start']
     return actions.map((action) => ({
@@ -126,9 +126,10 @@ function onContainers(): Command[] {
   })
 }
 
-function isIdle({ vmid, lock }: Container): boolean {
+/** Whether the user can act on a container now. */
+function isFree({ vmid, lock }: Container): boolean {
   const current = asked.value.get(vmid)
-  return !lock && !(current && isUnderWay(current))
+  return mayOperate(`lxc:${vmid}`) && !lock && !(current && isUnderWay(current))
 }
 
 function toPlaces(): Command[] {
@@ -149,7 +150,7 @@ function toPlaces(): Command[] {
 
 /** Checks all targets and opens the updates page. */
 function checkAll(): Command[] {
-  if (hostAway.value) return []
+  if (hostAway.value || !mayOperate('all')) return []
   return [
     {
       id: 'check',

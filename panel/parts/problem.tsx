@@ -1,9 +1,11 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { ApiError } from '../../client/index.ts'
 import { describeError, isAway, isHostAway } from '../nouns/failure.ts'
 import { rebooting } from '../wire/absence.ts'
 import { connected } from '../wire/connection.ts'
 import { me } from '../wire/panel.ts'
-import { fromService, words } from '../words/words.ts'
+import { fromService, laterErrors, loadErrors, words } from '../words/words.ts'
 import { Status } from './status.tsx'
 
 interface ProblemProps {
@@ -19,9 +21,14 @@ interface ProblemProps {
 export function Problem({ error, retry, children }: ProblemProps) {
   // The shell already reports that the service is away, or that the host reboots.
   const isTold = me.value && ((!connected.value && isAway(error)) || (rebooting.value && isHostAway(error)))
-  if (error === undefined || isTold) return null
   const { shell, errors } = words()
-  const { sentence, reason, requestId } = describeError(error, errors, shell.unexpected)
+  const isRare = error instanceof ApiError && !Object.hasOwn(errors, error.code)
+  const known = isRare ? laterErrors() : errors
+  useEffect(() => {
+    if (!known) void loadErrors()
+  }, [known])
+  if (error === undefined || isTold || !known) return null
+  const { sentence, reason, requestId } = describeError(error, known, shell.unexpected)
   return (
     <div class="problem" role="alert">
       <Status is="err" hidden />

@@ -1,7 +1,7 @@
 import type { Check, Finding } from '../nouns/checked.ts'
 import { startCheck } from '../wire/checks.ts'
 import { hostAway } from '../wire/host.ts'
-import { isAdmin } from '../wire/panel.ts'
+import { isAdmin, mayOperate } from '../wire/panel.ts'
 import { startRemedy } from '../wire/remedies.ts'
 import { words } from '../words/words.ts'
 import { useAct } from './action.tsx'
@@ -28,7 +28,7 @@ export function useRemedies(show: (job: string) => void, check: (target: string)
     const { target, findings } = of
     const action = finding.remedy?.action
     if (action === undefined || action === 'open_terminal' || action === 'review_conffile') return undefined
-    // Everybody may check; the endpoint of remedies is for administrators.
+    // Operators may check; the endpoint of remedies is for administrators.
     if (action === 'retry_check') return check(target)
     if (action !== 'allow_release_change')
       return show(await startRemedy({ target, action, ...(packages && { packages: [...packages] }) }))
@@ -45,9 +45,9 @@ export function useRemedies(show: (job: string) => void, check: (target: string)
   }
 }
 
-/** Whether the user may carry out the remedy of a finding. */
-export function mayRemedy({ remedy }: Finding): boolean {
-  return remedy !== null && (isAdmin.value || remedy.action === 'retry_check')
+/** Whether the user may carry out the remedy of a finding on a target. */
+export function mayRemedy({ remedy }: Finding, target: string): boolean {
+  return remedy !== null && (isAdmin.value || (remedy.action === 'retry_check' && mayOperate(target)))
 }
 
 /** Names the repository and its change, and asks whether to accept it. */
@@ -73,7 +73,7 @@ interface RemedyButtonProps {
 export function RemedyButton({ check, finding, by }: RemedyButtonProps) {
   const say = words().findings
   const { remedy } = finding
-  if (!remedy || !mayRemedy(finding)) return null
+  if (!remedy || !mayRemedy(finding, check.target)) return null
   const word = say.remedy(remedy)
   const label = say.remedyOf(word, check.target === 'host' ? targetName('host') : check.name)
   if (remedy.action === 'open_terminal' || remedy.action === 'review_conffile')

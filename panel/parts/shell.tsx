@@ -12,6 +12,7 @@ import { hostname, readHost, unconfirmed } from '../wire/host.ts'
 import { readJobs, running } from '../wire/jobs.ts'
 import { PALETTE_KEY, PALETTE_SHORTCUT } from '../wire/keyboard.ts'
 import { isAdmin, me, signOut } from '../wire/panel.ts'
+import { isAskedToConfirm } from '../wire/step-up.ts'
 import { words } from '../words/words.ts'
 import { Dialog, Questions } from './dialog.tsx'
 import { Heading } from './heading.tsx'
@@ -31,6 +32,8 @@ const PRELOAD_MS = 1_000
 
 /** Most visits open no plan. */
 const PlanSheet = lazy(async () => (await import('./plan/sheet.tsx')).PlanSheet)
+/** The question who the user is, when an action takes a newer proof. */
+export const StepUp = lazy(async () => (await import('./access/step-up.tsx')).StepUp)
 
 /** The pages in the bottom bar of a phone; the others are behind its “More” button. */
 const IN_BAR: ReadonlySet<PageName> = new Set(['dashboard', 'updates', 'containers', 'terminal'])
@@ -64,6 +67,7 @@ export function Shell() {
       <Toasts />
       {opened.value && <PlanSheet />}
       <Questions />
+      {isAskedToConfirm.value && <StepUp />}
       <Palette />
       <Keys />
     </div>

@@ -10,7 +10,7 @@ import { containers } from './containers.ts'
 import { host, hostAway, readHost } from './host.ts'
 import { type Job, newestJobs } from './jobs.ts'
 import { oneAtATime } from './one-at-a-time.ts'
-import { api, me, onSignOut } from './panel.ts'
+import { api, mayOperate, me, onSignOut } from './panel.ts'
 
 /** The pause before a failed automatic check is tried again. */
 const RETRY_MS = 10 * 60_000
@@ -108,13 +108,15 @@ export async function checkWhatIsDue(): Promise<void> {
   if (hostAway.peek() || !isAutomatic.peek()) return
   const now = Date.now()
   const due = (checks.peek() ?? [])
-    .filter((check) => isDue(check, now))
+    .filter((check) => isDue(check, now) && mayOperate(check.target))
     // Each change is a new reason to check.
     .filter((check) => now - (tried.get(reasonOf(check)) ?? 0) > RETRY_MS)
-  for (const check of due) tried.set(reasonOf(check), now)
-  const [first] = due
+  const isAll = due.length > 1 && mayOperate('all')
+  const started = isAll ? due : due.slice(0, 1)
+  for (const check of started) tried.set(reasonOf(check), now)
+  const [first] = started
   // The user sees such an error when they start a check themselves.
-  if (first) await startCheck(due.length > 1 ? 'all' : first.target).catch(() => {})
+  if (first) await startCheck(isAll ? 'all' : first.target).catch(() => {})
 }
 
 /**
@@ -124,7 +126,7 @@ export async function checkWhatIsDue(): Promise<void> {
 export async function checkRestarted(target: string): Promise<void> {
   await readChecks()
   const check = checks.peek()?.find((each) => each.target === target)
-  if (!check || check.checking || check.services.length === 0 || !isAutomatic.peek()) return
+  if (!check || !mayOperate(target) || check.checking || check.services.length === 0 || !isAutomatic.peek()) return
   await startCheck(target).catch(() => {})
 }
 

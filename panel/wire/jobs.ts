@@ -4,7 +4,7 @@ import type { Plan } from '../nouns/plan.ts'
 import { type Outcome, outcomeOf } from '../nouns/outcome.ts'
 import { reconnects } from './connection.ts'
 import { oneAtATime } from './one-at-a-time.ts'
-import { api, isAdmin, me, onSignOut } from './panel.ts'
+import { api, isAdmin, isOperator, me, onSignOut } from './panel.ts'
 
 /** A job record without its output. `kind` is set for jobs other than upgrades. `status` ignores apt's exit code: see `outcomeOfJob`. */
 export type Job = NonNullable<Answer<'GET /api/updates/jobs'>['jobs']>[number]
@@ -57,7 +57,7 @@ export function outcomeOfJob(job: Job): Outcome {
 
 /** Whether the signed-in user may cancel a job of `startedBy`. */
 export function mayCancel(startedBy: string): boolean {
-  return isAdmin.value || startedBy === me.value?.username
+  return isAdmin.value || (isOperator.value && startedBy === me.value?.username)
 }
 
 /** The user who started a job, unless it is the signed-in user; empty for a job that started by itself. */

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals'
-import { type Answer, ApiError, createPanel } from '../../client/index.ts'
+import { type Answer, type Api, ApiError, createPanel } from '../../client/index.ts'
 import { reconnects, recordAnswer } from './connection.ts'
+import { confirmIdentity, endConfirmation } from './step-up.ts'
 import { notifyWindows, onWindowMessage } from './windows.ts'
 
 export type Me = Answer<'GET /api/auth/me'>
@@ -57,11 +58,35 @@ export const panel = createPanel({
   onSignedOut: () => leave('expired'),
   onRenewed: () => void learnRights().catch(() => {}),
 })
-export const { api } = panel
+
+/** Calls an operation. The user is asked to confirm who they are where it takes that, and what was wanted goes on. */
+export const api: Api = async (operation, ...input) => {
+  try {
+    return await panel.api(operation, ...input)
+  } catch (error) {
+    const [sent] = input
+    if (!isUnconfirmed(error) || !(await confirmIdentity(sent?.signal))) throw error
+    return panel.api(operation, ...input)
+  }
+}
+
+function isUnconfirmed(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'step_up_required'
+}
 
 /** The signed-in user. */
 export const me = signal<Me>()
+/** A user who has signed in, and must add a second factor before anything else. */
+export const enrolling = signal<Me>()
 export const isAdmin = computed(() => me.value?.is_admin === true)
+/** Whether the user works on some targets at least. */
+export const isOperator = computed(() => me.value !== undefined && me.value.role !== 'viewer')
+
+/** Whether the user may work on this target; `all` stands for every one. */
+export function mayOperate(target: string): boolean {
+  if (!me.value || me.value.role === 'viewer') return false
+  return me.value.operates?.includes(target) ?? true
+}
 /** The reason why the user has to sign in again. */
 export const ending = signal<'expired' | 'signedOut' | 'unanswered'>()
 
@@ -72,10 +97,22 @@ export function askRights(): Promise<boolean> {
 
 /** Applies the rights that the host has just confirmed: administrator pages appear or disappear. */
 async function learnRights(): Promise<void> {
-  if (!me.peek()) return
-  const { is_admin } = await api('GET /api/auth/me')
-  const known = me.peek()
-  if (known && known.is_admin !== is_admin) me.value = { ...known, is_admin }
+  if (!me.peek() && !enrolling.peek()) return
+  const next = await api('GET /api/auth/me')
+  const known = me.peek() ?? enrolling.peek()
+  if (!known || rightsOf(next) === rightsOf(known)) return
+  const { lang, theme, sidebar_position } = known
+  see({ ...next, lang, theme, sidebar_position })
+}
+
+function rightsOf({ role, operates, must_enrol }: Me): string {
+  return JSON.stringify([role, operates, must_enrol])
+}
+
+/** Shows the panel to a user, or the page where they add their second factor. */
+function see(known: Me): void {
+  me.value = known.must_enrol ? undefined : known
+  enrolling.value = known.must_enrol ? known : undefined
 }
 
 /** Callbacks that clear user data at sign-out. */
@@ -86,14 +123,32 @@ export function onSignOut(forget: () => void): void {
 
 onWindowMessage((told) => {
   if (told.what === 'signedOut') {
-    if (me.value) leave('signedOut')
+    if (me.value || enrolling.value) leave('signedOut')
+  } else if (told.what === 'confirmed') {
+    if (me.value || enrolling.value) void hearConfirmation()
     // This browser's session now belongs to another user: this page would act in their name.
   } else if (told.username !== me.value?.username) location.reload()
+})
+
+/** It was in another window, but of the same session: its next token tells of it. */
+async function hearConfirmation(): Promise<void> {
+  try {
+    await panel.renew()
+    endConfirmation(true)
+  } catch {
+    // The question stays.
+  }
+}
+
+onSignOut(() => {
+  asksMore.value = undefined
+  endConfirmation(false)
 })
 
 function leave(why: 'expired' | 'signedOut' | 'unanswered'): void {
   ending.value = why
   me.value = undefined
+  enrolling.value = undefined
   visit.abort()
   visit = new AbortController()
   runSignOutCallbacks()
@@ -125,20 +180,33 @@ export async function resume(): Promise<boolean> {
     leave('expired')
     return false
   }
-  me.value = await api('GET /api/auth/me')
+  see(await api('GET /api/auth/me'))
   return true
 }
 
-/** A user who has never chosen preferences adopts the ones that are shown now. */
-export async function signIn(username: string, password: string, shown: Shown): Promise<void> {
-  await panel.signIn(username, password)
+/** A sign-in that goes on: the service asks for more than was given so far. */
+export const asksMore = signal<ApiError>()
+
+/**
+ * Signs in. `ask` sends what the user has typed; where the service then asks for more, `asksMore` has its question. A user
+ * who has never chosen preferences adopts the ones that are shown now.
+ */
+export async function signIn(ask: () => Promise<unknown>, shown: Shown): Promise<void> {
+  try {
+    await ask()
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.challenge === undefined) throw error
+    asksMore.value = error
+    return
+  }
+  asksMore.value = undefined
   runSignOutCallbacks()
   const known = await api('GET /api/auth/me')
   const adopts = !(await hasChosen(known))
-  me.value = adopts ? { ...known, ...shown } : known
+  see(adopts ? { ...known, ...shown } : known)
   // If the service does not store them, the next sign-in tries again.
   if (adopts) api('PATCH /api/auth/preferences', { body: shown }).catch(() => {})
-  notifyWindows({ what: 'signedIn', username: me.value.username })
+  notifyWindows({ what: 'signedIn', username: known.username })
   ending.value = undefined
   try {
     localStorage.setItem(STORAGE_KEY, 'yes')
@@ -164,6 +232,13 @@ function mayHaveSession(): boolean {
   } catch {
     return true
   }
+}
+
+/** Tells the service, and the other windows of this session, who the user is. */
+export async function confirmBy(ask: () => Promise<unknown>): Promise<void> {
+  await ask()
+  endConfirmation(true)
+  notifyWindows({ what: 'confirmed' })
 }
 
 export async function signOut(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Answer } from '../../client/index.ts'
 import { isTransient } from '../nouns/failure.ts'
 import { checkRestarted } from './checks.ts'
 import { readContainers } from './containers.ts'
-import { api, isAdmin, onSignOut } from './panel.ts'
+import { api, isOperator, onSignOut } from './panel.ts'
 
 export type Action = 'start' | 'stop' | 'shutdown' | 'reboot'
 type Task = Answer<'GET /api/hypervisor/tasks/{task}'>
@@ -122,7 +122,7 @@ function goOn(): void {
   left = []
 }
 effect(() => {
-  if (isAdmin.value) untracked(goOn)
+  if (isOperator.value) untracked(goOn)
 })
 
 onSignOut(() => set(new Map()))

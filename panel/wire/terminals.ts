@@ -4,6 +4,7 @@ import { endOf, exitOf, pieces, type ShellEnd, withCtrl } from '../nouns/shell.t
 import type { Screen, Size } from '../terminal/terminal.ts'
 import { language, words } from '../words/words.ts'
 import { onSignOut, panel } from './panel.ts'
+import { confirmIdentity } from './step-up.ts'
 
 /** The state of a terminal; `failed`: it could not be requested at all. */
 export type ShellState = { is: 'opening' | 'open' } | { is: 'ended'; end: ShellEnd } | { is: 'failed'; error: unknown }
@@ -25,6 +26,8 @@ export interface Shell {
 
 /** The delay before a resized window reports its size. */
 const SIZE_MS = 100
+/** Why the service closes a socket of somebody whose last proof is too old. */
+const STEP_UP = 'step_up_required'
 const MAX_AHEAD = 1_000
 
 /** The open and ended terminals, in order. They live as long as the panel is open, whatever page is shown. */
@@ -110,13 +113,23 @@ function createShell(id: number, target: string): Shell {
         if (data instanceof ArrayBuffer) screen.value?.write(new Uint8Array(data))
         else exit = exitOf(String(data)) ?? exit
       })
-      mine.addEventListener('close', ({ code }) => {
-        state.value = { is: 'ended', end: endOf(exit, code, hasBegun) }
+      mine.addEventListener('close', ({ code, reason }) => {
+        if (String(reason) === STEP_UP) void confirmAndConnect()
+        else state.value = { is: 'ended', end: endOf(exit, code, hasBegun) }
       })
       if (isClosed) mine.close()
     } catch (error) {
       state.value = { is: 'failed', error }
     }
+  }
+
+  /** The service opens a terminal for somebody who has proved lately who they are. */
+  const confirmAndConnect = async () => {
+    state.value = { is: 'opening' }
+    const isConfirmed = await confirmIdentity(undefined)
+    if (isClosed) return
+    if (isConfirmed) await connect()
+    else state.value = { is: 'ended', end: { why: 'unconfirmed' } }
   }
 
   const shell: Shell = {

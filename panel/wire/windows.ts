@@ -1,5 +1,5 @@
 /** Messages between the windows of one browser, which share one session. They contain no secrets. */
-export type WindowMessage = { what: 'signedOut' } | { what: 'signedIn'; username: string }
+export type WindowMessage = { what: 'signedOut' } | { what: 'confirmed' } | { what: 'signedIn'; username: string }
 
 const channel = opened()
 

@@ -1,3 +1,4 @@
+import { access } from './en/access.ts'
 import { account } from './en/account.ts'
 import { applications } from './en/applications.ts'
 import { audit } from './en/audit.ts'
@@ -7,11 +8,13 @@ import { errors } from './en/errors.ts'
 import { findings } from './en/findings.ts'
 import { job } from './en/job.ts'
 import { keys } from './en/keys.ts'
+import { laterErrors } from './en/later-errors.ts'
 import { logs } from './en/logs.ts'
 import { modules } from './en/modules.ts'
 import { notifications } from './en/notifications.ts'
 import { output } from './en/output.ts'
 import { palette } from './en/palette.ts'
+import { accessSentences } from './en/sentences/access.ts'
 import { applicationSentences } from './en/sentences/applications.ts'
 import { findingSentences } from './en/sentences/findings.ts'
 import { formerSentences } from './en/sentences/former.ts'
@@ -22,6 +25,7 @@ import { notificationSentences } from './en/sentences/notifications.ts'
 import { protectionSentences } from './en/sentences/protection.ts'
 import { restartSentences } from './en/sentences/restarts.ts'
 import { scheduleSentences } from './en/sentences/schedules.ts'
+import { serviceAccountSentences } from './en/sentences/service-account.ts'
 import { waveSentences } from './en/sentences/waves.ts'
 import { plan } from './en/plan.ts'
 import { protection } from './en/protection.ts'
@@ -45,6 +49,7 @@ import type { LaterWords, Words } from './fr.ts'
  * sentences.
  */
 export const sentences: readonly Pair[] = [
+  ...accessSentences,
   ...applicationSentences,
   ...findingSentences,
   ...hostSentences,
@@ -54,6 +59,7 @@ export const sentences: readonly Pair[] = [
   ...protectionSentences,
   ...restartSentences,
   ...scheduleSentences,
+  ...serviceAccountSentences,
   ...waveSentences,
   ...formerSentences,
 ]
@@ -76,7 +82,6 @@ export const en: Words = {
   restarts,
   run,
   settings,
-  setup,
   signIn,
   terminal,
   updates,
@@ -84,4 +89,13 @@ export const en: Words = {
   shell,
 }
 
-export const later: LaterWords = { applications, audit, notifications, protection, schedules }
+export const later: LaterWords = {
+  access,
+  applications,
+  audit,
+  laterErrors,
+  notifications,
+  protection,
+  schedules,
+  setup,
+}

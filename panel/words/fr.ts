@@ -1,3 +1,4 @@
+import type { access } from './fr/access.ts'
 import { account } from './fr/account.ts'
 import type { applications } from './fr/applications.ts'
 import type { audit } from './fr/audit.ts'
@@ -9,6 +10,7 @@ import { job } from './fr/job.ts'
 import { keys } from './fr/keys.ts'
 import { logs } from './fr/logs.ts'
 import { modules } from './fr/modules.ts'
+import type { laterErrors } from './fr/later-errors.ts'
 import type { notifications } from './fr/notifications.ts'
 import { output } from './fr/output.ts'
 import { palette } from './fr/palette.ts'
@@ -19,7 +21,7 @@ import { restarts } from './fr/restarts.ts'
 import { run } from './fr/run.ts'
 import type { schedules } from './fr/schedules.ts'
 import { settings } from './fr/settings.ts'
-import { setup } from './fr/setup.ts'
+import type { setup } from './fr/setup.ts'
 import { shell } from './fr/shell.ts'
 import { signIn } from './fr/signIn.ts'
 import { terminal } from './fr/terminal.ts'
@@ -44,7 +46,6 @@ export const fr = {
   restarts,
   run,
   settings,
-  setup,
   signIn,
   terminal,
   updates,
@@ -56,9 +57,12 @@ export type Words = typeof fr
 
 /** The words that the first load does not contain. */
 export interface LaterWords {
+  access: typeof access
   applications: typeof applications
   audit: typeof audit
+  laterErrors: typeof laterErrors
   notifications: typeof notifications
   protection: typeof protection
   schedules: typeof schedules
+  setup: typeof setup
 }

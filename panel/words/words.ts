@@ -26,6 +26,23 @@ export function laterWords(): LaterWords | undefined {
   return spoken.value.later
 }
 
+/** French sentences of errors that load later; undefined until then. */
+const frenchErrors = signal<Readonly<Record<string, string>>>()
+
+/** The sentences of the errors that `words().errors` does not have, by code; undefined while they are not loaded. */
+export function laterErrors(): Readonly<Record<string, string>> | undefined {
+  return spoken.value.later?.laterErrors ?? frenchErrors.value
+}
+
+/** Loads them. Without them, errors have the service's own sentences. Never rejects. */
+export async function loadErrors(): Promise<void> {
+  try {
+    frenchErrors.value = (await import('./fr/later-errors.ts')).laterErrors
+  } catch {
+    frenchErrors.value = {}
+  }
+}
+
 /** Translates a sentence of the service into the user's language; unknown sentences stay unchanged. */
 export function fromService(text: string): string {
   return spoken.value.fromService(text)

@@ -3,6 +3,7 @@ import {
   type Answer,
   type ClientCode,
   type Code,
+  createPanel,
   isFailure,
   type Operations,
   type Panel,
@@ -64,6 +65,8 @@ export function told(error: unknown): string {
       return 'settings'
     case 'unauthenticated':
       return 'sign in'
+    case 'enrolment_required':
+      return 'add a factor'
     case 'rate_limited':
       return `in ${error.retryAfter} s`
     case 'host_answer_too_long':
@@ -94,3 +97,16 @@ holds<Equal<Answer<'POST /api/updates/jobs/{id}/cancel'>, { message: string }>>(
 
 /** The sockets of browsers and of Node do. */
 export const sockets = (own: typeof WebSocket): SocketConstructor => own
+
+/** A client with an API token has no session. */
+export async function withToken(): Promise<void> {
+  const panel = createPanel({ url: 'https://panel.example', token: 'opt_…' })
+  await panel.api('GET /api/auth/me')
+  // @ts-expect-error nobody signs in
+  await panel.signIn('alice', 'password')
+  // @ts-expect-error there is nothing to renew
+  await panel.renew()
+  // @ts-expect-error rights are never renewed here
+  createPanel({ url: 'https://panel.example', token: 'opt_…', onRenewed() {} })
+  await createPanel({ url: 'https://panel.example' }).resume()
+}

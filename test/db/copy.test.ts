@@ -11,7 +11,8 @@ import { addChannel } from '../../db/notifications/channels.ts'
 import { addSchedule } from '../../db/schedules/schedules.ts'
 import { writeSettings } from '../../db/settings.ts'
 import { addSigningKey, revokeOtherSigningKeys } from '../../db/signing-keys.ts'
-import { listUsers, saveUser } from '../../db/users.ts'
+import { listAccounts } from '../../db/access/users.ts'
+import { saveUser } from '../../db/users.ts'
 import { sealName } from '../../notifications/channel-secrets.ts'
 import { pingSecret } from '../../schedules/schedules.ts'
 import { NOW, open, openMigrated } from './database.ts'
@@ -83,8 +84,8 @@ test('a copy contains in one file the rows of its moment, and no later ones', as
 
   expect(await readdir(away)).toEqual(["b 'é.db"])
   const copy = await open(`file:${away}/b 'é.db`)
-  expect((await listUsers(copy, NOW)).map(({ username }) => username)).toEqual(['alice'])
-  expect(await listUsers(db, NOW)).toHaveLength(2)
+  expect((await listAccounts(copy, NOW)).map(({ username }) => username)).toEqual(['alice'])
+  expect(await listAccounts(db, NOW)).toHaveLength(2)
 })
 
 test('a copy contains nothing of a transaction that is under way', async () => {
@@ -100,8 +101,8 @@ test('a copy contains nothing of a transaction that is under way', async () => {
   await transaction.commit()
   beside.close()
   const copy = await open(`file:${folder}/b.db`)
-  expect((await listUsers(copy, NOW)).map(({ username }) => username)).toEqual(['alice'])
-  expect((await listUsers(db, NOW)).map(({ username }) => username)).toEqual(['mallory'])
+  expect((await listAccounts(copy, NOW)).map(({ username }) => username)).toEqual(['alice'])
+  expect((await listAccounts(db, NOW)).map(({ username }) => username)).toEqual(['mallory'])
 })
 
 test('a copy does not replace another file', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countJobs, followedJobs, latestJobs, queuedJobs, takeTurn } from '../../db/job-list.ts'
+import { countJobs, followedJobs, latestJobs, listJobs, queuedJobs, takeTurn } from '../../db/job-list.ts'
 import { addJob, addRun } from '../../db/job-start.ts'
 import { endJob, findJob, markLaunched, requestCancel } from '../../db/jobs.ts'
 import { saveUser } from '../../db/users.ts'
@@ -174,6 +174,26 @@ test('the newest jobs are listed first, jobs of one moment by their order, and a
   await recordJob(db, 'late', { started_at: LATER })
 
   expect((await latestJobs(db, { kind: 'upgrade', limit: 3 })).map(({ id }) => id)).toEqual(['late', 'x', 'y'])
+})
+
+test('the newest jobs of some targets are the newest of these, however many others came later; those of all are not', async () => {
+  const db = await openMigrated()
+  const of = (target: string) => ({ target, started_at: LATER })
+  for (const id of ['a', 'b', 'c']) await recordJob(db, id, { target: 'lxc:101' })
+  await recordJob(db, 'host', of('host'))
+  for (const id of ['all', 'other']) await recordJob(db, id, of(id === 'all' ? 'all' : 'lxc:102'))
+  const kinds = [{ kind: 'upgrade', limit: 2 }]
+  const ids = (jobs: readonly { id: string }[]) => jobs.map(({ id }) => id)
+
+  expect(ids(await latestJobs(db, { kind: 'upgrade', limit: 2, targets: ['lxc:101'] }))).toEqual(['c', 'b'])
+  expect(ids(await latestJobs(db, { kind: 'upgrade', limit: 2, targets: [] }))).toEqual([])
+  expect(ids(await latestJobs(db, { kind: 'upgrade', limit: 9, targets: ['host', "lxc:102'"] }))).toEqual(['host'])
+  // All of these jobs are running, so the list has each of the target.
+  expect(ids(await listJobs(db, kinds, ['lxc:101'])).sort()).toEqual(['a', 'b', 'c'])
+  expect(ids(await listJobs(db, kinds, []))).toEqual([])
+  await db.run(`UPDATE jobs SET status = 'success'`)
+  expect(ids(await listJobs(db, kinds, ['lxc:101']))).toEqual(['c', 'b'])
+  expect(ids(await listJobs(db, kinds))).toEqual(['other', 'all'])
 })
 
 test('the database refuses an unknown status and a job without a user', async () => {

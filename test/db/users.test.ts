@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { addSession } from '../../db/sessions.ts'
-import { findPreferences, findUser, listUsers, savePreference, saveUser } from '../../db/users.ts'
+import { listAccounts } from '../../db/access/users.ts'
+import { findPreferences, findUser, savePreference, saveUser } from '../../db/users.ts'
 import { NOW, openMigrated } from './database.ts'
 
 test('a new user has the default preferences and has never signed in', async () => {
@@ -87,10 +88,10 @@ test('all users are listed by name, each with the number of its unexpired sessio
   // In the format of SQLite, which as text would sort before the moment.
   await add(zoe.id, 'c', '2026-03-01 12:00:01')
 
-  expect(await listUsers(db, NOW)).toEqual([
+  expect(await listAccounts(db, NOW)).toMatchObject([
     { username: 'bob', is_admin: false, last_login_at: null, sessions: 0 },
     { username: 'zoe', is_admin: true, last_login_at: NOW, sessions: 2 },
   ])
   expect(await findUser(db, bob.id)).toEqual(bob)
-  expect(await listUsers(await openMigrated(), NOW)).toEqual([])
+  expect(await listAccounts(await openMigrated(), NOW)).toEqual([])
 })

@@ -7,7 +7,7 @@ const Channel = z.looseObject({
   parameters: z.record(z.string(), z.looseObject({ examples: z.array(z.string()).optional() })).default({}),
   messages: z.record(z.string(), Message),
   bindings: z.looseObject({ ws: z.looseObject({ query: Schema.optional() }) }),
-  'x-auth': z.enum(['none', 'optional', 'user', 'admin']),
+  'x-auth': z.enum(['none', 'optional', 'user', 'operator', 'admin']),
   'x-subprotocol': z.string(),
   'x-close-codes': z.array(z.looseObject({ code: z.number() })),
 })

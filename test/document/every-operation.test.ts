@@ -18,14 +18,19 @@ const names = readOpenApi(createOpenApi(functions, { version: 'test', areas, err
 )
 
 /** The endpoints of the setup wizard exist only while no host is configured. */
-const WIZARD = ['POST /api/install', 'POST /api/install/check']
+const WIZARD = ['POST /api/install', 'POST /api/install/check', 'POST /api/install/key']
+const OIDC = ['POST /api/auth/oidc', 'POST /api/auth/oidc/answer']
 /** Cancelling succeeds only while a job runs. */
 const CANCEL = 'POST /api/updates/jobs/{id}/cancel'
 
 test.each(names)(
   '%s answers valid and invalid requests as its document declares',
   async (name) => {
-    const { openapi, driver } = await startServedWorld({ installed: !WIZARD.includes(name), running: name === CANCEL })
+    const { openapi, driver } = await startServedWorld({
+      installed: !WIZARD.includes(name),
+      running: name === CANCEL,
+      oidc: OIDC.includes(name),
+    })
     const operation = openapi.operations.find((each) => each.name === name)
     if (!operation) throw new Error(`${name} is not in the served document`)
     await driver.explore(runs)

@@ -12,7 +12,7 @@ const Parameter = z.looseObject({
 })
 const Described = z.looseObject({
   security: z.array(z.record(z.string(), z.array(z.string()))).default([]),
-  'x-role': z.enum(['user', 'admin']).optional(),
+  'x-role': z.enum(['user', 'operator', 'admin']).optional(),
   'x-rate-limit': z.looseObject({ limit: z.number(), seconds: z.number(), by: z.enum(['address', 'user']) }).optional(),
   parameters: z.array(Parameter).default([]),
   requestBody: z.looseObject({ required: z.boolean().default(false), content: Content }).optional(),

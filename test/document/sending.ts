@@ -11,6 +11,8 @@ export interface Given {
   cookies: Readonly<Record<string, readonly string[]>>
   /** Secrets and addresses for bodies, by the name of the property. */
   values: Readonly<Record<string, unknown>>
+  /** Whole bodies that contain such values, by the name of the operation. */
+  bodies?: Readonly<Record<string, readonly unknown[]>>
   /** Headers that give a request a client address, to apply or avoid rate limits. */
   address?: (n: number) => readonly (readonly [name: string, value: string])[]
 }
@@ -44,6 +46,8 @@ export function createSending(
   const textOf = (operation: Operation, ask: Ask) => {
     if (!ask.body) return ''
     if ('text' in ask.body) return ask.body.text
+    const whole = ask.given ? nextOf(given.bodies?.[operation.name] ?? []) : undefined
+    if (whole !== undefined) return JSON.stringify(whole)
     const json = pool.settled(ask.body.json)
     const schema = bodyOf(operation)?.schema
     return JSON.stringify(ask.given && schema ? withGiven(json, schema, given.values) : json) ?? ''

@@ -15,7 +15,7 @@ async function servedDocument(url: string): Promise<OpenApi> {
 }
 
 /** The whole service, its served document, and a driver that knows only this document and the credentials. */
-export async function startServedWorld(options: { installed?: boolean; running?: boolean } = {}) {
+export async function startServedWorld(options: { installed?: boolean; running?: boolean; oidc?: boolean } = {}) {
   const world = await startWorld({ ...options, realisticIds: true })
   const openapi = await servedDocument(world.url)
   const given = givenOf(world)
@@ -26,7 +26,7 @@ export async function startServedWorld(options: { installed?: boolean; running?:
     // is often used up. Most channels lead nowhere.
     seeds: { DeploymentId: world.deployments, PlanId: world.known.plan, ChannelId: channels },
     // Only the host knows which containers are valid targets.
-    stateCodes: ['target_invalid', 'channel_secret_required', 'schedule_invalid'],
+    stateCodes: ['target_invalid', 'token_expiry_invalid', 'channel_secret_required', 'schedule_invalid'],
   })
   return { url: world.url, openapi, given, driver }
 }
@@ -42,11 +42,14 @@ async function addChannel(url: string, token: string): Promise<string> {
   return Object(await answer.json()).id
 }
 
+const parsed = (body: string): unknown => JSON.parse(body)
+
 function givenOf({ known }: Awaited<ReturnType<typeof startWorld>>): Given {
   const [setup_token] = known.setup
   const [ssh_host] = known.host
   const [ssh_password] = known.password
   const [ssh_host_key] = known.hostkey
+  const wizard = { setup_token, ssh_host, ssh_username: 'panel', ssh_password, ssh_host_key }
   return {
     tokens: { user: known.user, admin: known.admin },
     cookies: { svc_refresh: known.refresh },
@@ -55,6 +58,21 @@ function givenOf({ known }: Awaited<ReturnType<typeof startWorld>>): Given {
       ...{ setup_token, ssh_host, ssh_username: 'panel', ssh_password, ssh_host_key },
       // The newest commit, whatever the module.
       commit: undefined,
+    },
+    bodies: {
+      'POST /api/auth/factors/totp/confirm': known.enrolment.map((challenge) => ({ challenge, code: known.code[0] })),
+      'POST /api/auth/login/answers': known.signin.map((challenge, n) => ({
+        ...{ challenge, factor: 'recovery', answers: [known.recovery[n]] },
+      })),
+      'POST /api/auth/factors/passkeys': known.newpasskey.map(parsed),
+      'POST /api/auth/login/passkey': known.passkeysignin.map(parsed),
+      'POST /api/auth/oidc/answer': known.oidcanswer.map(parsed),
+      'POST /api/auth/tokens': ['viewer', 'operator'].map((role) => ({ name: `a ${role}`, role, targets: 'all' })),
+      'POST /api/install': [wizard],
+      'POST /api/install/check': [{ ...wizard, ssh_host_key: undefined }],
+      'POST /api/auth/enrol': known.linkuse.map(parsed),
+      'POST /api/auth/enrol/options': known.link.map((code) => ({ code })),
+      'POST /api/auth/step-up': known.recovery.map((code) => ({ factor: 'recovery', answers: [code] })),
     },
     address: (n) => [['X-Forwarded-For', `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`]],
   }

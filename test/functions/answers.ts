@@ -11,6 +11,9 @@ const ErrorBody = z.strictObject({
   details: z.array(z.strictObject({ field: z.string(), message: z.string() })).optional(),
   findings: z.array(z.looseObject({ code: z.string() })).optional(),
   job_id: z.string().optional(),
+  challenge: z.string().optional(),
+  factors: z.array(z.string()).optional(),
+  passkey: z.looseObject({ challenge: z.string() }).optional(),
 })
 
 /** Checks that an answer is this refusal, in the format of every refusal, and returns its body. */
@@ -53,9 +56,17 @@ const AuditRow = z.object({
     .transform((text): unknown => (text === null ? null : JSON.parse(text))),
 })
 
-/** Returns the audit entries, oldest first, without those of the ends of upgrades, which come at their own time. */
+/**
+ * Returns what was done, oldest first: the audit entries without those of the ends of upgrades, which come at their own
+ * time, and without the refusals, which `refusals` returns.
+ */
 export function audited(db: Database) {
-  return db.query(AuditRow, `SELECT * FROM audit WHERE action <> 'update_end' ORDER BY id`)
+  return db.query(AuditRow, `SELECT * FROM audit WHERE action NOT IN ('update_end', 'access_refused') ORDER BY id`)
+}
+
+/** Returns the audit entries of refused requests, oldest first. */
+export function refusals(db: Database) {
+  return db.query(AuditRow, `SELECT * FROM audit WHERE action = 'access_refused' ORDER BY id`)
 }
 
 export async function auditedActions(db: Database): Promise<string[]> {

@@ -270,7 +270,7 @@ describe('with another PANEL_SECRET_KEY', () => {
     ]) {
       expect(body).toEqual({
         error:
-          'Le mot de passe SSH enregistré ne peut pas être déchiffré. Saisissez-le à nouveau (« ops-panel settings set ssh_password » sur la console du service).',
+          'Le mot de passe ou la clé SSH enregistrés ne peuvent pas être déchiffrés. Enregistrez l’un des deux à nouveau (« ops-panel settings set ssh_password » ou « ssh_key » sur la console du service).',
         code: 'ssh_password_unreadable',
       })
       expect(status).toBe(503)

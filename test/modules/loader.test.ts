@@ -151,6 +151,9 @@ test('a declaration with every field is mounted, with its parameters, its limit 
     method: `'POST'`,
     path: `'/api/modules/probe/:kind/items.v1/:item_id'`,
     auth: `'admin'`,
+    credential: `'session'`,
+    stepUp: 'true',
+    targets: `({ params: { kind } }, { db }) => (db ? [kind] : undefined)`,
     rateLimit: `{ limit: 2, seconds: 60, by: 'user', shared: true, refusal: 'login_busy', audit: 'login_failed' }`,
     audit: `['update_start']`,
     request: `{

@@ -56,7 +56,16 @@ test('the first load contains no part of the terminal and no other language', ()
 
   expect(first.filter((name) => holds(panel.metafile, name, '@xterm/'))).toEqual([])
   expect(first.filter((name) => holds(panel.metafile, name, 'panel/words/en'))).toEqual([])
-  for (const words of ['applications', 'audit', 'notifications', 'protection', 'schedules'])
+  for (const words of [
+    'access',
+    'applications',
+    'audit',
+    'later-errors',
+    'notifications',
+    'protection',
+    'schedules',
+    'setup',
+  ])
     expect(first.filter((name) => holds(panel.metafile, name, `panel/words/fr/${words}.ts`))).toEqual([])
   expect(first.filter((name) => holds(panel.metafile, name, 'panel/style/later/'))).toEqual([])
   expect(first.some((name) => holds(panel.metafile, name, 'panel/words/fr'))).toBe(true)

@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest'
 import { CHROMIUM } from '../chromium.ts'
 
 /** There is no internet, and none is needed. */
-const ARGS = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1']
+const ARGS = ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost']
 
 /** One for all files of a worker; it ends with the worker, whose pipe it listens to. */
 let browser: Promise<Browser> | undefined

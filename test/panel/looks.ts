@@ -1,8 +1,9 @@
 // Takes pictures of every page, in the demo's world, into dist/pictures: to be looked at. The README's are four of them.
 //   node test/panel/looks.ts [page…] [--widths=320,900] [--themes=dark] [--languages=en] [--long]
 // Besides the pages there are `plan`, the plan of one container with a removal, `plans`, those of all targets, `selection`, some selected
-// targets, `protection` with its dialog, and `broken`, a container that its upgrade has broken, with its row. `applications` and `reboot`, only when they
-// are asked for, are updates of applications and a reboot of the host from their question to their end. With --long, names are as long as they may be.
+// targets, `protection` with its dialog, and `broken`, a container that its upgrade has broken, with its row. `applications`, `factors` and
+// `reboot`, only when they are asked for, are updates of applications, second factors with tokens and people, and a reboot of the host, each from
+// its question to its end. With --long, names are as long as they may be.
 import { mkdirSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,6 +19,7 @@ import { prepare } from '../../demo/prepare.ts'
 import { ROUTES } from '../../panel/routes.ts'
 import { startServer } from '../../serve/server.ts'
 import { CHROMIUM } from '../chromium.ts'
+import { lookAtFactors } from './access-looks.ts'
 import { lookAtApplications } from './application-looks.ts'
 import { type Looker, lookAtReboot } from './reboot-looks.ts'
 
@@ -234,6 +236,7 @@ async function look(
   await go('/updates')
   await lookAtPlans(page, takeAll)
   if (asked.includes('applications')) await lookAtApplications(page, { go, takeAll })
+  if (asked.includes('factors')) await lookAtFactors(page, { go, takeAll })
   if (asked.includes('reboot')) await lookAtReboot(page, { go, takeAll })
   await context.close()
 }

@@ -93,3 +93,16 @@ test('the returned lines are a copy', () => {
 
   expect(lines()).toHaveLength(1)
 })
+
+test.each([false, true])('an API token is masked wherever it is, also in an address (pretty: %s)', (pretty) => {
+  const { log, lines, written } = recorded({ pretty })
+  const token = `opt_${'aZ0-_'.repeat(8)}xyz`
+
+  log.info({ path: `/api/auth/tokens/${token}` }, 'request')
+  log.error({ err: new Error(`refused: ${token}`) }, `two: ${token}${token}`)
+
+  const all = [...written, ...lines()].join('\n')
+  expect(all).not.toContain(token.slice(4))
+  expect(all).toContain('/api/auth/tokens/[masqué]')
+  expect(all).toContain('two: [masqué][masqué]')
+})

@@ -30,7 +30,7 @@ const socketTargets = withSeeds(sockets.map(socketTarget))
 
 /** The endpoints of the setup wizard exist only while no host is configured. */
 const INSTALL = 'POST /api/install'
-const WIZARD = [INSTALL, 'POST /api/install/check']
+const WIZARD = [INSTALL, 'POST /api/install/check', 'POST /api/install/key']
 /** Cancelling succeeds only while a job runs. */
 const CANCEL = 'POST /api/updates/jobs/:id/cancel'
 
@@ -73,7 +73,11 @@ const noSuccess = (name: string) =>
 test.each(functionTargets)(
   '%s answers any request in time and in the documented format, and never fails by itself',
   async (_, target, options) => {
-    const world = await startWorld({ installed: !WIZARD.includes(target.name), running: target.name === CANCEL })
+    const world = await startWorld({
+      installed: !WIZARD.includes(target.name),
+      running: target.name === CANCEL,
+      oidc: target.name.includes('/oidc'),
+    })
 
     // Only one request can install, and its client may have disconnected before the answer.
     const installed = async () => target.name === INSTALL && (await world.installed())
@@ -303,6 +307,19 @@ const LISTS = {
   schedule: ['a'],
   schedulerun: ['a'],
   channel: ['a'],
+  factor: ['a'],
+  apitoken: ['a'],
+  account: ['a'],
+  accountsession: ['a'],
+  code: ['a'],
+  enrolment: ['a'],
+  recovery: ['a'],
+  signin: ['a'],
+  newpasskey: ['a'],
+  passkeysignin: ['a'],
+  oidcanswer: ['a'],
+  link: ['a'],
+  linkuse: ['a'],
   module: ['a'],
   panel: ['a'],
 }

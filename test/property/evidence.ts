@@ -17,7 +17,16 @@ const PROGRAM = join(import.meta.dirname, '../../serve/main.ts')
 /** A start takes seconds on a busy machine. */
 const START_MS = 30_000
 
-const HANDING_OUT = new Set(['/api/auth/login', '/api/auth/refresh'])
+const HANDING_OUT = new Set([
+  'POST /api/auth/login',
+  'POST /api/auth/refresh',
+  'POST /api/auth/tokens',
+  'POST /api/auth/login/answers',
+  'POST /api/auth/step-up',
+  'POST /api/auth/factors/totp',
+  'POST /api/auth/factors/totp/confirm',
+  'POST /api/auth/factors/recovery',
+])
 
 const Ready = z.object({ msg: z.literal('ready'), url: z.string() })
 
@@ -103,7 +112,8 @@ export function collectEvidence() {
     async ask(url: string, method: string, path: string, sent: Sent = {}): Promise<Told> {
       const answer = await send(url, method, path, sent)
       const told = await answer.text()
-      if (!HANDING_OUT.has(path) || answer.status >= 400) tell(answer.status, JSON.stringify([...answer.headers]), told)
+      if (!HANDING_OUT.has(`${method} ${path}`) || answer.status >= 400)
+        tell(answer.status, JSON.stringify([...answer.headers]), told)
       statuses.add(answer.status)
       const set = /^svc_refresh=([^;]*)/.exec(answer.headers.get('set-cookie') ?? '')
       return { status: answer.status, body: told, cookie: set?.[1] ?? '' }

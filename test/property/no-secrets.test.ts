@@ -8,6 +8,7 @@ import { openDatabase } from '../../db/libsql/client.ts'
 import { readSigningKeys } from '../../db/signing-keys.ts'
 import { type DemoHost, startDemoHost } from '../../demo/host.ts'
 import { createSecrets } from '../../platform/secrets.ts'
+import { codeOf } from '../functions/factors/person.ts'
 import { temporaryFolder } from '../db/folder.ts'
 import { type Behaviour, startHypervisor } from '../hypervisor.ts'
 import { type Canary, canary, password, SHORTEST, search, token, uuid } from './canaries.ts'
@@ -103,6 +104,7 @@ afterAll(async () => {
 })
 
 const Login = z.object({ access_token: z.string() })
+const ApiToken = z.object({ id: z.number(), token: z.string() })
 const Job = z.object({ job_id: z.string() })
 const Sessions = z.array(z.object({ id: z.number(), is_current: z.boolean() }))
 
@@ -228,6 +230,23 @@ async function wholeRun(evidence: Evidence, demo: DemoHost, folder: string): Pro
   await ask(url, 'DELETE', '/api/auth/sessions/999999', { token: bob.access })
   await ask(url, 'GET', '/api/auth/me', { token: bobElsewhere.access })
   await refresh(bobElsewhere.refresh)
+
+  const wanted = { name: 'canary', role: 'viewer', targets: 'all' }
+  const made = await ask(url, 'POST', '/api/auth/tokens', { token: bob.access, body: wanted })
+  const api = ApiToken.parse(JSON.parse(made.body))
+  secrets.push(canary('an API token', api.token, { length: 16, step: 1 }))
+  await ask(url, 'POST', '/api/auth/tokens', { token: bob.access, body: { ...wanted, role: api.token } })
+  await ask(url, 'POST', '/api/auth/tokens', { token: bob.access, body: { ...wanted, role: 'admin' } })
+  for (const path of ['auth/me', 'auth/tokens', 'settings', `auth/me?token=${api.token}`, `nowhere/${api.token}`])
+    await ask(url, 'GET', `/api/${path}`, { token: api.token })
+  await ask(url, 'GET', '/api/auth/me', { token: `${api.token}x` })
+  await ask(url, 'DELETE', `/api/auth/tokens/${api.token}`, { token: bob.access })
+  await follow(url, '/ws/updates/1700000000-00000000', { protocols: ['panel.v1', `bearer.${api.token}`] })
+  await ask(url, 'GET', '/api/auth/tokens?all=true', { token: alice.access })
+  await ask(url, 'DELETE', `/api/auth/tokens/${api.id}`, { token: bob.access })
+  await ask(url, 'GET', '/api/auth/me', { token: api.token })
+
+  await withFactor(evidence, url, bob.access)
 
   const preferences = (body: unknown) => ask(url, 'PATCH', '/api/auth/preferences', { token: bob.access, body })
   await preferences({ theme: 'light' })
@@ -453,6 +472,54 @@ async function withAHypervisor(
   expect(hypervisor.authorizations.some((text) => text.includes(right))).toBe(true)
 }
 
+const Begun = z.object({ secret: z.string(), challenge: z.string() })
+const Added = z.object({ factor: z.object({ id: z.number() }), recovery_codes: z.array(z.string()) })
+const Codes = z.object({ recovery_codes: z.array(z.string()) })
+const Asked = z.object({ challenge: z.string() })
+
+/** Adds a second factor of Bob, answers with it rightly and wrongly, and removes it. */
+async function withFactor({ ask }: Evidence, url: string, bob: string): Promise<void> {
+  const factors = (method: string, path: string, body: unknown) =>
+    ask(url, method, `/api/auth/factors${path}`, { token: bob, body })
+  const hide = (codes: readonly string[]) => {
+    for (const code of codes) secrets.push(canary('a recovery code', code), canary('a code', code.replaceAll('-', '')))
+  }
+  const begun = Begun.parse(JSON.parse((await factors('POST', '/totp', { name: 'canary' })).body))
+  secrets.push(canary('the secret of an authenticator', begun.secret, { length: 16, step: 1 }))
+  secrets.push(canary('a challenge', begun.challenge, { length: 16, step: 1 }))
+  const code = codeOf(begun.secret, Math.floor(Date.now() / 30_000))
+  await factors('POST', '/totp', { name: { secret: begun.secret } })
+  await factors('POST', '/totp/confirm', { challenge: begun.challenge, code: begun.secret.slice(0, 20) })
+  const confirmed = await factors('POST', '/totp/confirm', { challenge: begun.challenge, code })
+  const { factor, recovery_codes } = Added.parse(JSON.parse(confirmed.body))
+  hide(recovery_codes)
+  await factors('POST', '/totp/confirm', { challenge: begun.challenge, code })
+
+  const login = { username: 'bob', password: P.bob }
+  const asked = await ask(url, 'POST', '/api/auth/login', { from: newAddress(), body: login })
+  const { challenge } = Asked.parse(JSON.parse(asked.body))
+  for (const [factor, answer] of [
+    ['recovery', begun.secret],
+    ['totp', recovery_codes[0]],
+    ['recovery', recovery_codes[0]],
+    ['recovery', recovery_codes[0]],
+  ] as const) {
+    const body = { challenge, factor, answers: [answer] }
+    const answered = await ask(url, 'POST', '/api/auth/login/answers', { from: newAddress(), body })
+    if (answered.status !== 200) continue
+    secrets.push(...token('an access token by a code', Login.parse(JSON.parse(answered.body)).access_token))
+    secrets.push(...token('a refresh token by a code', answered.cookie))
+  }
+  const proven = (body: unknown) => ask(url, 'POST', '/api/auth/step-up', { token: bob, body })
+  await proven({ password: P.bob })
+  await proven({ factor: recovery_codes[1], answers: [recovery_codes[1]] })
+  const proof = await proven({ factor: 'recovery', answers: [recovery_codes[1]] })
+  secrets.push(...token('a proven access token', Login.parse(JSON.parse(proof.body)).access_token))
+  hide(Codes.parse(JSON.parse((await factors('POST', '/recovery', {})).body)).recovery_codes)
+  await ask(url, 'GET', '/api/auth/factors', { token: bob })
+  await factors('DELETE', `/${factor.id}`, undefined)
+}
+
 /** Starts with wrong settings: the error names the variable and does not show its value. */
 async function withWrongSettings({ run }: Evidence): Promise<void> {
   const folder = await temporaryFolder((work) => cleaning.push(work))
@@ -522,7 +589,18 @@ describe('after a run with valid and invalid requests', () => {
     expect(found.answers).toContain('"ssh_password_set":true')
     expect(found.output).toContain('ssh_password=(défini)')
 
-    const kinds = ['the password', 'an access token', 'a refresh token', 'a renewed', 'secret.key', 'd of', 'qi of']
+    const kinds = [
+      'a recovery code',
+      'an access token by a code',
+      'a proven access token',
+      'the password',
+      'an access token',
+      'a refresh token',
+      'a renewed',
+      'secret.key',
+      'd of',
+      'qi of',
+    ]
     const names = secrets.map(({ name }) => name)
     expect(kinds.filter((kind) => !names.some((name) => name.startsWith(kind)))).toEqual([])
     expect(secrets.filter(({ bytes }) => bytes.length < SHORTEST)).toEqual([])

@@ -28,6 +28,19 @@ export const KNOWN = [
   'schedulerun',
   'channel',
   'panel',
+  'factor',
+  'signin',
+  'recovery',
+  'enrolment',
+  'code',
+  'newpasskey',
+  'passkeysignin',
+  'oidcanswer',
+  'link',
+  'linkuse',
+  'apitoken',
+  'account',
+  'accountsession',
 ] as const
 export type Known = Readonly<Record<(typeof KNOWN)[number], readonly string[]>>
 
@@ -152,10 +165,30 @@ const WIZARD = '"setup_token":"{setup0}","ssh_host":"{host0}","ssh_username":"pa
 /** Bodies with which an endpoint succeeds, where random ones rarely pass its schema. */
 const VALID_BODIES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'POST /api/auth/login': one(['demo', 'guest']).map((name) => JSON.stringify({ username: name, password: name })),
+  'POST /api/auth/login/answers': one([0, 1, 2]).map(
+    (n) => `{"challenge":"{signin${n}}","factor":"recovery","answers":["{recovery${n}}"]}`,
+  ),
+  'POST /api/auth/step-up': one([0, 1]).map((n) => `{"factor":"recovery","answers":["{recovery${n}}"]}`),
+  'POST /api/auth/factors/totp': one(['a', 'é']).map((name) => JSON.stringify({ name })),
+  'POST /api/auth/factors/totp/confirm': known('enrolment').map(
+    (challenge) => `{"challenge":"${challenge}","code":"{code0}"}`,
+  ),
+  'POST /api/auth/factors/passkeys': known('newpasskey'),
+  'POST /api/auth/login/passkey': known('passkeysignin'),
+  'POST /api/auth/oidc/answer': known('oidcanswer'),
+  'POST /api/auth/enrol/options': known('link').map((code) => `{"code":"${code}"}`),
+  'POST /api/auth/enrol': known('linkuse'),
+  'POST /api/auth/tokens': one([
+    '{"name":"a","role":"viewer","targets":"all"}',
+    '{"name":"é","role":"operator","targets":["host","lxc:101"],"expires_in_days":1}',
+    '{"name":"b","role":"viewer","targets":["lxc:102"],"expires_at":null}',
+  ]),
   'POST /api/install': fc.constant(`{${WIZARD},"ssh_host_key":"{hostkey0}"}`),
   'POST /api/install/check': fc.constant(`{${WIZARD}}`),
+  'POST /api/install/key': fc.constant('{"setup_token":"{setup0}"}'),
   'PATCH /api/settings': one(['{}', '{"hypervisor_url":"https://127.0.0.1:1"}', '{"ssh_password":"{password0}"}']),
   'POST /api/settings/host-key': fc.constant('{"ssh_host":"{host0}"}'),
+  'POST /api/settings/ssh-key/rotate': one(['{}', '{"drop_password":true}', '{"confirmed":true}']),
   'PUT /api/settings/public': one(['[]', '[{"label":"a","href":"/"}]']).map((list) =>
     JSON.stringify({ dashboard_shortcuts: list }),
   ),
@@ -299,6 +332,10 @@ const VALID_PARAMETERS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 const parameter = (name: string, path: string): fc.Arbitrary<string> => {
   if (path === '/api/updates/protection/:target') return fc.oneof(one(['default', 'lxc:101', 'lxc%3A102']), part)
   if (path.startsWith('/api/updates/jobs/')) return fc.oneof(often(known('job'), 2), often(part, 1))
+  if (path === '/api/auth/factors/:id') return fc.oneof(often(known('factor'), 2), often(part, 1))
+  if (path.startsWith('/api/auth/users/:id'))
+    return fc.oneof(often(known(name === ':id' ? 'account' : 'accountsession'), 2), often(part, 1))
+  if (path === '/api/auth/tokens/:id') return fc.oneof(often(known('apitoken'), 2), often(part, 1))
   if (path.startsWith('/api/notifications/')) return fc.oneof(often(known('channel'), 2), often(part, 1))
   if (path.startsWith('/api/schedules/runs/')) return fc.oneof(often(known('schedulerun'), 2), often(part, 1))
   if (path.startsWith('/api/schedules/')) return fc.oneof(often(known('schedule'), 2), often(part, 1))
@@ -308,7 +345,9 @@ const parameter = (name: string, path: string): fc.Arbitrary<string> => {
 
 /** Queries with which an endpoint succeeds, where random ones rarely pass its schema. */
 const VALID_QUERIES: Readonly<Record<string, readonly string[]>> = {
-  'GET /api/audit': ['?limit=5', '?user=user-1&action=logout', '?before=2'],
+  'GET /api/audit': ['?limit=5', '?user=user-1&action=logout', '?before=2', '?target=host&from=2026-01-01T00:00:00Z'],
+  'GET /api/audit/export': ['?format=csv&user=user-1', '?format=jsonl&action=logout&until=2026-01-01T00:00:00Z'],
+  'GET /api/auth/tokens': ['?all=true', '?all=false'],
   'GET /api/registry/modules': ['?refresh=1'],
   'GET /api/schedules': ['?limit=5', '?limit=3&after=4+a+Nuit', '?q=nu&limit=2'],
   'GET /api/schedules/:id/runs': ['?limit=5'],

@@ -8,6 +8,9 @@ const ErrorBody = z.strictObject({
   details: z.array(z.strictObject({ field: z.string(), message: z.string() })).optional(),
   findings: z.array(z.looseObject({ code: z.string() })).optional(),
   job_id: z.string().optional(),
+  challenge: z.string().optional(),
+  factors: z.array(z.string()).optional(),
+  passkey: z.looseObject({ challenge: z.string() }).optional(),
 })
 
 const statuses = new Map<string, number>(Object.entries(ERRORS).map(([code, [status]]) => [code, status]))

@@ -14,11 +14,15 @@ import { openDatabase } from '../../db/libsql/client.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { migrate } from '../../db/migrate.ts'
 import { saveModule } from '../../db/modules.ts'
+import { addingTotp, listFactors, replacingRecoveryCodes } from '../../db/access/factors.ts'
 import { addPlan } from '../../db/plans.ts'
 import { noteSnapshot } from '../../db/snapshots.ts'
 import { saveSource } from '../../db/applications.ts'
 import { addSession } from '../../db/sessions.ts'
 import { saveUser } from '../../db/users.ts'
+import { createChallenge } from '../../functions/factors/challenges.ts'
+import { newRecoveryCodes } from '../../functions/factors/recovery-codes.ts'
+import { totpSecret } from '../../functions/factors/totp.ts'
 import { DEFAULT_PROTECTION } from '../../functions/protection/protection.ts'
 import { OutdatedService } from '../../functions/restarts/outdated-services.ts'
 import { findingOf } from '../../functions/findings/finding.ts'
@@ -30,10 +34,13 @@ import type { Manifest } from '../../serve/assembly.ts'
 import { startServer } from '../../serve/server.ts'
 import { createSessions } from '../../sessions/sessions.ts'
 import { temporaryFolder } from '../db/folder.ts'
+import { codeOf } from '../functions/factors/person.ts'
 import { testForge } from '../forge.ts'
 import { startDemo } from '../runtime/demo.ts'
+import { type KnownPasskeys, ORIGIN, populatePasskeys } from './passkeys.ts'
 import { DIGEST, type Known, SCRIPT } from './requests.ts'
 import { bearerOf } from '../bearer.ts'
+import { startProvider } from '../functions/oidc/provider.ts'
 
 /** Sessions, modules and deployments have the numbers up to this one. */
 const NUMBERS = 300
@@ -52,6 +59,8 @@ interface WorldOptions {
   running?: boolean
   /** Whether modules and deployments have ids as in production instead of numbers, which are easy to guess. */
   realisticIds?: boolean
+  /** Whether there is a provider at which an account of the host can sign in. */
+  oidc?: boolean
 }
 
 /**
@@ -63,7 +72,9 @@ export async function startWorld({
   installed = true,
   running = false,
   realisticIds = false,
+  oidc = false,
 }: WorldOptions = {}) {
+  const provider = oidc ? await startProvider({ claims: { preferred_username: 'demo' } }) : undefined
   const demo = await startDemo({ wrongMs: 0, rebootMs: 0, users: USERS, ...(running && { lineMs: LINE_MS }) })
   const folder = await temporaryFolder()
   const populated = await populatedCopy(folder, running, realisticIds)
@@ -87,7 +98,11 @@ export async function startWorld({
     PANEL_FORGE_URL: forge.url,
     PANEL_FORGE_ORG: forge.org,
     PANEL_TRUSTED_PROXIES: '127.0.0.1',
-    PANEL_ORIGINS: 'https://panel.example',
+    PANEL_ORIGINS: ORIGIN,
+    PANEL_PUBLIC_URL: ORIGIN,
+    PANEL_PASSKEY_SIGN_IN: 'on',
+    PANEL_OIDC_ISSUER: provider?.issuer ?? 'http://127.0.0.1:9',
+    PANEL_OIDC_CLIENT_ID: 'panel',
   }
   const { url, stop } = await startServer(environment, manifest)
   onTestFinished(stop)
@@ -98,6 +113,8 @@ export async function startWorld({
     host: [`127.0.0.1:${demo.port}`],
     hostkey: [demo.hostKey],
     password: [demo.service.password],
+    oidcanswer: provider ? await Promise.all(Array.from({ length: 12 }, () => signedInAt(provider, url))) : [],
+    code: [codeOf(TOTP_SECRET, Math.floor(Date.now() / 30_000))],
     panel: Array.from((await (await fetch(url)).text()).matchAll(/"\/panel\/([^"]+)"/g), ([, name = '']) => name),
   }
   const agent = new Agent({ keepAlive: true })
@@ -122,6 +139,13 @@ export async function startWorld({
     /** The number of connections opened since the start, without both ends of those to the imitated host. */
     openConnections: () => openConnections() - before - 2 * demo.connections,
   }
+}
+
+/** Begins a sign-in at the provider; returns the body that ends it. */
+async function signedInAt(provider: Awaited<ReturnType<typeof startProvider>>, url: string): Promise<string> {
+  const begun = await (await fetch(`${url}/api/auth/oidc`, { method: 'POST' })).json()
+  const { url: there, challenge } = z.object({ url: z.string(), challenge: z.string() }).parse(begun)
+  return JSON.stringify({ challenge, answer: provider.signIn(there) })
 }
 
 const Health = z.object({ status: z.string() })
@@ -161,7 +185,24 @@ async function populateOnce(running: boolean, realisticIds: boolean): Promise<Po
 }
 
 type Populated = Record<
-  'user' | 'admin' | 'refresh' | 'job' | 'task' | 'plan' | 'run' | 'schedule' | 'schedulerun' | 'channel',
+  | 'user'
+  | 'admin'
+  | 'refresh'
+  | 'job'
+  | 'task'
+  | 'plan'
+  | 'run'
+  | 'schedule'
+  | 'schedulerun'
+  | 'channel'
+  | 'factor'
+  | 'signin'
+  | 'recovery'
+  | 'enrolment'
+  | keyof KnownPasskeys
+  | 'apitoken'
+  | 'account'
+  | 'accountsession',
   string[]
 >
 
@@ -188,6 +229,17 @@ async function populate(
     schedule: [],
     schedulerun: [],
     channel: [],
+    factor: [],
+    signin: [],
+    recovery: [],
+    enrolment: [],
+    newpasskey: [],
+    passkeysignin: [],
+    link: [],
+    linkuse: [],
+    apitoken: [],
+    account: [],
+    accountsession: [],
   }
   const ids: number[] = []
   for (const [as, count] of [
@@ -197,8 +249,9 @@ async function populate(
     for (let n = 0; n < count; n += 1) {
       const user = await saveUser(db, `${as}-${n}`, as === 'admin', now)
       ids.push(user.id)
-      // The token belongs to no session that a request could end, so it stays valid to the last request.
-      const sid = `${NUMBERS + 1000 + user.id}`
+      // The token belongs to no session that a request could end by its number, so it stays valid to the last request.
+      // Of administrators there is no such session, and there never will be.
+      const sid = `${as === 'admin' ? 1_000_000 : NUMBERS + 1000 + user.id}`
       known[as].push(
         await sessions.accessToken(
           bearerOf({ id: user.id, username: user.username, isAdmin: as === 'admin', sid }, clock()),
@@ -242,9 +295,24 @@ async function populate(
   await populatePlans(db, known, now)
   await populateSchedules(db, known, now)
   await populateChannels(db, known, now, secrets)
+  await populateFactors(db, known, now, secrets)
+  Object.assign(known, await populatePasskeys(db, secrets, ids, now))
+  await populateApiTokens(db, known, ids, now)
+  await populateAccount(db, known, now)
   for (const [module, deployment] of modules) await populateModule(db, module, deployment, now)
   await db.close()
   return known
+}
+
+/** Stores an account of nobody who sends requests, with sessions that a request may end. */
+async function populateAccount(db: Database, known: Populated, now: string): Promise<void> {
+  const { id } = await saveUser(db, 'somebody', false, now)
+  known.account.push(String(id))
+  for (let n = 0; n < 12; n += 1) {
+    const expires_at = timestamp(new Date(Date.parse(now) + 86_400_000))
+    const session = { user_id: id, token_hash: `somebody ${n}`, expires_at, user_agent: 'test', ip: '192.0.2.1' }
+    known.accountsession.push(String(await addSession(db, { ...session, proven_by: 'password' }, now)))
+  }
 }
 
 /** The statements of an upgrade's end with a regression and a snapshot. */
@@ -357,6 +425,53 @@ async function populateChannels(db: Database, known: Populated, now: string, sec
     const sealed = sealedSettings({ id, kind: 'webhook' }, settings, secrets.seal)
     const row = { id, kind: 'webhook', name: `channel ${n}`, ...sealed, chosen }
     await addChannel(db, { ...row, enabled: true }, { now, most: 50, entry })
+  }
+}
+
+/** The secret of every authenticator in this world. */
+const TOTP_SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+
+/**
+ * Stores authenticators and recovery codes of each user, sign-ins and enrolments that wait for an answer, and the sessions
+ * that users can prove again. Nothing of it expires.
+ */
+async function populateFactors(db: Database, known: Populated, now: string, secrets: Secrets): Promise<void> {
+  const users = await db.query(
+    z.object({ id: z.number(), username: z.string() }),
+    'SELECT id, username FROM users WHERE id > 0',
+  )
+  const services = { db, secrets, clock: () => new Date('2099-01-01T00:00:00.000Z') }
+  for (const { id: userId, username } of users) {
+    const { codes, hashes } = newRecoveryCodes()
+    const sealed = secrets.seal(totpSecret(userId), TOTP_SECRET)
+    await db.batch(['a', 'b'].flatMap((name) => addingTotp({ userId, name, secret: sealed, step: 0 }, 10, now)))
+    await db.batch(replacingRecoveryCodes(userId, hashes))
+    known.recovery.push(codes[0] ?? '')
+    const pending = { id: userId, username, rights: { role: 'operator', operates: 'all' } }
+    known.signin.push(await createChallenge(services, { userId, purpose: 'sign_in', data: pending }))
+    for (const name of ['c', 'd']) {
+      const data = { name, secret: TOTP_SECRET }
+      known.enrolment.push(await createChallenge(services, { userId, purpose: 'totp', data }))
+    }
+    known.factor.push(...(await listFactors(db, userId)).map(({ id }) => String(id)))
+    if (!username.startsWith('admin'))
+      await db.run(
+        `INSERT INTO sessions (id, user_id, token_hash, expires_at, user_agent, ip, created_at, proven_at)
+         VALUES (?, ?, ?, '2099-01-01T00:00:00.000Z', '', '', ?, ?)`,
+        [NUMBERS + 1000 + userId, userId, `proven ${userId}`, now, now],
+      )
+  }
+}
+
+/** Stores API tokens of each user, fewer than a user may have. */
+async function populateApiTokens(db: Database, known: Populated, ids: readonly number[], now: string): Promise<void> {
+  for (let n = 0; n < 60; n += 1) {
+    const user_id = ids[n % ids.length] ?? 0
+    await db.run(
+      `INSERT INTO api_tokens (user_id, name, hash, role, targets, created_at) VALUES (?, 'a', ?, 'viewer', '"all"', ?)`,
+      [user_id, String(n), now],
+    )
+    known.apitoken.push(String(n + 1))
   }
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { limitKey, proxiesSeen, readCaller, requestLimitKey } from '../../runtime/caller.ts'
+import { proxiesSeen } from '../../platform/addresses.ts'
+import { limitKey, readCaller, requestLimitKey } from '../../runtime/caller.ts'
 import { readConfig } from '../../platform/config.ts'
 
 const config = readConfig({ PANEL_TRUSTED_PROXIES: '10.0.0.0/8,fd00::/8' })

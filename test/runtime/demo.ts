@@ -16,13 +16,17 @@ export async function startDemo(options: DemoHostOptions = {}): Promise<DemoHost
 }
 
 /** The service's host over the real settings, and its log. */
-export async function hostOf(demo: DemoHost, ssh: Partial<Config['ssh']> = {}) {
+export async function hostOf(
+  demo: DemoHost,
+  ssh: Partial<Config['ssh']> = {},
+  options: { asksPeople?: boolean; answeredMs?: number } = {},
+) {
   const db = await openMigrated()
   const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
   const settings = createSettings({ db, secrets: createSecrets(Buffer.alloc(32, 7)), clock: () => new Date(NOW), log })
   const address = { host: `127.0.0.1:${demo.port}`, ...demo.service, hostKey: '' }
   await settings.fillSsh({ ...address, ...ssh })
-  const host = createHost({ settings, log })
+  const host = createHost({ settings, log, ...options })
   onTestFinished(() => host.close())
   return { host, db, settings, log, lines }
 }

@@ -20,5 +20,5 @@ export async function place() {
   const refuse = (key: SettingKey) =>
     db.script(`CREATE TRIGGER refuse BEFORE INSERT ON settings WHEN NEW.key = '${key}'
                BEGIN SELECT raise(ABORT, 'refused'); END`)
-  return { db, settings, secrets, lines, announced, stored, refuse }
+  return { db, settings, secrets, log, lines, announced, stored, refuse }
 }

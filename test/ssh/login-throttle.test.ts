@@ -89,6 +89,7 @@ test('where one wrong password exceeds the limit, no check waits', () => {
   throttle.configure({
     state: 'in_force',
     authfail: 86_400,
+    noauth: 1,
     min: 15,
     version: '10.0',
     address: '192.0.2.1',
@@ -107,7 +108,7 @@ test.each([
   [1, 3],
 ])('with random attempts of all ranks, sshd never reaches its limit (authfail %d, min %d)', (authfail, min) => {
   const { throttle, at, pass } = paced()
-  throttle.configure({ state: 'in_force', authfail, min, version: '10.0', address: '192.0.2.1', exempt: '' })
+  throttle.configure({ state: 'in_force', authfail, noauth: 1, min, version: '10.0', address: '192.0.2.1', exempt: '' })
   const sshd = createSshd({ authfail, min })
   // Deterministic noise: the rank, PAM's delay, and sshd's delay in counting.
   let seed = 7
@@ -136,4 +137,28 @@ test.each([
   }
   // The throttle is not stricter than necessary either.
   expect(sshd.most).toBeGreaterThan(min - authfail)
+})
+
+test('a connection that ends at a question costs what sshd takes for it, and so many may end at once', () => {
+  const { throttle, pass } = paced()
+  for (let n = 0; n < 10; n += 1) throttle.abandoned()
+
+  expect(throttle.delay(KNOWN)).toBeGreaterThan(0)
+  pass(1)
+  expect(throttle.delay(KNOWN)).toBe(0)
+  expect(throttle.delay(WRONG)).toBeGreaterThan(0)
+  expect(throttle.mostAbandoned(15)).toBe(25)
+  throttle.configure({ state: 'off' })
+  expect(throttle.mostAbandoned(15)).toBe(NEVER)
+})
+
+test.each([
+  [5, 15, 15, 5],
+  [0, 15, 15, NEVER],
+  [20, 15, 15, 1],
+])('where each costs %d s of %d, so many may end within %d s: %d', (noauth, min, seconds, most) => {
+  const { throttle } = paced()
+  throttle.configure({ state: 'in_force', authfail: 5, noauth, min, version: '10.0', address: '192.0.2.1', exempt: '' })
+
+  expect(throttle.mostAbandoned(seconds)).toBe(most)
 })

@@ -15,7 +15,9 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 async function flooding(cipher: ssh2.CipherAlgorithm): Promise<number> {
   const options = { hostKeys: [newHostKey()], algorithms: { cipher: [cipher] } }
   const server = new ssh2.Server(options, (connection) => {
-    connection.on('authentication', (context) => context.accept())
+    connection.on('authentication', (context) =>
+      context.method === 'password' ? context.accept() : context.reject(['password']),
+    )
     connection.on('session', (accept) => {
       accept().on('exec', (acceptExec) => {
         const channel = acceptExec()

@@ -24,14 +24,14 @@ test.each([
 })
 
 test.each([
-  ['the defaults', DEBIAN_13, { state: 'in_force', authfail: 5, min: 15, exempt: '' }],
+  ['the defaults', DEBIAN_13, { state: 'in_force', authfail: 5, noauth: 1, min: 15, exempt: '' }],
   ['penalties that are off', 'persourcepenalties no\n', { state: 'off' }],
   ['wrong passwords that cost nothing', DEBIAN_13.replace('authfail:5', 'authfail:0'), { state: 'off' }],
   ['its own address', DEBIAN_13.replace('none', '10.0.0.0/8,192.0.2.7'), { state: 'exempt' }],
   [
     'another address',
     DEBIAN_13.replace('none', '10.0.0.0/8'),
-    { state: 'in_force', authfail: 5, min: 15, exempt: '10.0.0.0/8' },
+    { state: 'in_force', authfail: 5, noauth: 1, min: 15, exempt: '10.0.0.0/8' },
   ],
   ['nothing', '', { state: 'unknown' }],
   ['an unforeseen value', 'persourcepenalties a lot\n', { state: 'unknown' }],

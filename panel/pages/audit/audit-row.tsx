@@ -9,9 +9,13 @@ export type Entry = Answer<'GET /api/audit'>['entries'][number]
 
 /** Actions that deserve attention. */
 const STATUS: Readonly<Record<string, StatusKind>> = {
+  access_refused: 'warn',
+  account_barred: 'warn',
+  factors_reset: 'warn',
   login_failed: 'warn',
   login_rate_limited: 'warn',
   proof_refused: 'warn',
+  step_up_refused: 'warn',
   host_key_changed: 'err',
   module_taken_back: 'warn',
 }

@@ -6,7 +6,7 @@ import { Spark } from '../../parts/spark.tsx'
 import { checks } from '../../wire/checks.ts'
 import { type Container, samples } from '../../wire/containers.ts'
 import { running } from '../../wire/jobs.ts'
-import { isAdmin } from '../../wire/panel.ts'
+import { isOperator } from '../../wire/panel.ts'
 import { asked } from '../../wire/tasks.ts'
 import { language, words } from '../../words/words.ts'
 import { TaskRow } from './task-row.tsx'
@@ -91,7 +91,7 @@ export function ContainerRow({ container, hasFigures }: { container: Container; 
             <ContainerStatus of={container} />
           </td>
         )}
-        {isAdmin.value && (
+        {isOperator.value && (
           <td class="end act">
             <ContainerActions of={container} />
           </td>

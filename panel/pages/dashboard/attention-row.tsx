@@ -16,7 +16,7 @@ import { Ago } from '../../parts/time.tsx'
 import { go } from '../../router.ts'
 import { checks, startCheck } from '../../wire/checks.ts'
 import { hostAway } from '../../wire/host.ts'
-import { isAdmin } from '../../wire/panel.ts'
+import { isAdmin, isOperator, mayOperate } from '../../wire/panel.ts'
 import { startRemedy } from '../../wire/remedies.ts'
 import { act } from '../../wire/tasks.ts'
 import { language, words } from '../../words/words.ts'
@@ -43,7 +43,7 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
         action: isAdmin.value && <To href="/settings">{say.compareKey}</To>,
       }
     case 'dpkg':
-      return { sentence: say.dpkg, action: <Starts verb={say.repair} start={() => reviewPlan('host')} /> }
+      return { sentence: say.dpkg, action: reviewOf('host', say.repair) }
     case 'unfinished':
     case 'dependencies':
       return {
@@ -72,7 +72,7 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
       if (away)
         return {
           sentence: say.cuts[away](ofTarget(item.target)),
-          action: <Starts verb={words().updates.action.review} start={() => reviewPlan(item.target)} />,
+          action: reviewOf(item.target),
         }
       return { sentence: say.other(targetName(item.target), reasonOf(item.target)), action: <See /> }
     }
@@ -101,7 +101,10 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
           {say.stopped(item.name)}, <Ago at={item.at} />
         </>
       )
-      return { sentence, action: isAdmin.value ? <Start vmid={item.vmid} /> : <To href="/containers">{say.see}</To> }
+      return {
+        sentence,
+        action: mayOperate(`lxc:${item.vmid}`) ? <Start vmid={item.vmid} /> : <To href="/containers">{say.see}</To>,
+      }
     }
     case 'reboot':
       return item.targets[0] === 'host'
@@ -119,7 +122,7 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
     }
     case 'notBack': {
       const [only, ...others] = item.targets.map((target) => Number(target.slice('lxc:'.length)))
-      const isStart = isAdmin.value && others.length === 0 && only !== undefined
+      const isStart = others.length === 0 && only !== undefined && mayOperate(`lxc:${only}`)
       return {
         sentence: <span class="gone">{words().reboot.gone(namesOf(item.targets))}</span>,
         action: isStart ? <Start vmid={only} /> : <To href={`/updates/${item.job}`}>{say.see}</To>,
@@ -128,14 +131,14 @@ function shownAs(item: Attention): { sentence: ComponentChildren; action: Compon
     case 'newer':
       return {
         sentence: words().findings.sentence(item.finding),
-        action: <Starts verb={words().updates.action.review} start={() => reviewPlan(item.target)} />,
+        action: reviewOf(item.target),
       }
     case 'packages': {
       const { updates, targets, security, upgradable } = item
       const all = say.packages(say.packageCount(updates), say.targetCount(targets), security)
       return {
         sentence: upgradable === targets ? all : all + say.installable(upgradable),
-        action: <To href="/updates">{hostAway.value ? say.see : say.update}</To>,
+        action: <To href="/updates">{hostAway.value || !isOperator.value ? say.see : say.update}</To>,
       }
     }
   }
@@ -188,7 +191,7 @@ function Remedy({ targets, code, otherwise = <See /> }: RemedyProps) {
   const remedies = useRemedies((job) => go(`/updates/${job}`))
   const check = targets.length === 1 ? checks.value?.find(({ target }) => target === targets[0]) : undefined
   const finding = check?.findings.find((each) => each.code === code)
-  if (!check || !finding || !mayRemedy(finding)) return otherwise
+  if (!check || !finding || !mayRemedy(finding, check.target)) return otherwise
   return (
     <>
       <RemedyButton check={check} finding={finding} by={remedies} />
@@ -222,9 +225,11 @@ function namesOf(targets: readonly string[]): string {
   return say.names(names, targets.length - names.length)
 }
 
-/** Checks the target again, or all of them if there are several. Everybody may. */
+/** Checks the target again, or all of them if there are several, for those who work on them. */
 function Recheck({ targets }: { targets: readonly string[] }) {
-  const check = useAct(() => startCheck(targets.length === 1 && targets[0] ? targets[0] : 'all'))
+  const target = targets.length === 1 && targets[0] ? targets[0] : 'all'
+  const check = useAct(() => startCheck(target))
+  if (!mayOperate(target)) return <See />
   return (
     <>
       <Action act={check} class="small" blocked={hostAway.value ? words().updates.awayBlocks : undefined}>
@@ -233,6 +238,11 @@ function Recheck({ targets }: { targets: readonly string[] }) {
       <Problem error={check.error.value} />
     </>
   )
+}
+
+/** Shows the plan of an upgrade; who does not work on the target gets a link. */
+function reviewOf(target: string, verb: string = words().updates.action.review): ComponentChildren {
+  return mayOperate(target) ? <Starts verb={verb} start={() => reviewPlan(target)} /> : <See />
 }
 
 /** Starts the container on the page that shows its log. */

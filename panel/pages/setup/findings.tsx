@@ -7,6 +7,7 @@ import { Field, focusWrong } from '../../parts/field.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { fromService, words } from '../../words/words.ts'
+import { setupWords } from './words.ts'
 
 export type Found = Answer<'POST /api/install/check'>
 
@@ -22,7 +23,8 @@ interface FindingsProps {
 
 /** The results of the host check: its key, which the user must compare, and the rights of the account. */
 export function Findings({ found: { ssh_host_key: key, checks }, hypervisor, install, back }: FindingsProps) {
-  const { setup: say, settings } = words()
+  const say = setupWords()
+  const { settings } = words()
   const optional = useRef<HTMLDetailsElement>(null)
   const isMine = useSignal(false)
   const tried = useSignal(false)

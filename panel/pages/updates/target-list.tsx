@@ -8,6 +8,7 @@ import { targetName } from '../../parts/target-name.ts'
 import { keepInQuery, route } from '../../router.ts'
 import { readContainers } from '../../wire/containers.ts'
 import { jobOn } from '../../wire/jobs.ts'
+import { mayOperate } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
 import type { Deeds } from './deeds.ts'
 import { FilterBar, useView } from './filter-bar.tsx'
@@ -43,7 +44,7 @@ export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds:
   const busy = new Set(checks.filter((check) => jobOf(check)).map(({ target }) => target))
   const { rows, hold } = useSteady(arrange(shown, sort, busy), `${filter} ${sort} ${query.value}`)
   const byTarget = new Map(checks.map((check) => [check.target, check]))
-  const canPick = new Set(reviewable(checks, busy).map(({ target }) => target))
+  const canPick = new Set(reviewable(checks, busy).flatMap(({ target }) => (mayOperate(target) ? [target] : [])))
   // A target that cannot be upgraded any more is not selected either.
   const picked = checks.filter(({ target }) => canPick.has(target) && chosen.value.has(target))
   const pick = (targets: readonly string[], isPicked: boolean) => {

@@ -21,7 +21,7 @@ import { runningSaid } from '../../parts/restarts.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import type { Job } from '../../wire/jobs.ts'
-import { isAdmin } from '../../wire/panel.ts'
+import { isAdmin, mayOperate } from '../../wire/panel.ts'
 import { language, words } from '../../words/words.ts'
 import { ListsAge } from './age.tsx'
 import type { Deeds } from './deeds.ts'
@@ -67,7 +67,7 @@ export function TargetRow({ check, name, job, isOpen, isSought, onToggle, isPick
   const count = isStopped ? 0 : updatesIn(check)
   const finding = isRunning ? runningSaid(job) : findingText(check)
   const title = typeof finding === 'string' ? finding : undefined
-  const action = actionOf(check, { isRunning, isAdmin: isAdmin.value })
+  const action = actionOf(check, { isRunning, isAdmin: isAdmin.value, mayOperate: mayOperate(target) })
   const isIdle = !isRunning && /^(ok|off|barred)$/.test(shown.kind)
   return (
     <>

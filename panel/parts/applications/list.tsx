@@ -4,7 +4,7 @@ import type { Check } from '../../nouns/checked.ts'
 import { go } from '../../router.ts'
 import { applicationNews, readApplications } from '../../wire/applications.ts'
 import { useLoad } from '../../wire/load.ts'
-import { isAdmin } from '../../wire/panel.ts'
+import { isAdmin, mayOperate } from '../../wire/panel.ts'
 import { BlockableButton } from '../blockable-button.tsx'
 import { Problem } from '../problem.tsx'
 import { Status } from '../status.tsx'
@@ -96,7 +96,7 @@ interface RowProps {
 function Row({ one, standing, target, blocked }: RowProps) {
   const say = applicationWords()
   const isHost = target === 'host'
-  const deed = deedOf(standing, { isAdmin: isAdmin.value, isHost })
+  const deed = deedOf(standing, { isAdmin: isAdmin.value, mayOperate: mayOperate(target), isHost })
   return (
     <li>
       <span class="pn" title={one.id}>

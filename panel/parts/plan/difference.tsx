@@ -1,6 +1,7 @@
 import { go } from '../../router.ts'
 import type { JobRecord } from '../../wire/job.ts'
 import { selectionOf } from '../../wire/plans.ts'
+import { mayOperate } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
 import { useAct } from '../action.tsx'
 import { Problem } from '../problem.tsx'
@@ -20,9 +21,11 @@ export function PlanDifference({ record }: { record: JobRecord }) {
     <section class="difference" aria-label={say.title}>
       <div class="changes-bar">
         <h2 class="grow">{say.title}</h2>
-        <button type="button" class="button primary" aria-busy={anew.busy.value} onClick={() => void anew.run()}>
-          {say.anew}
-        </button>
+        {mayOperate(target) && (
+          <button type="button" class="button primary" aria-busy={anew.busy.value} onClick={() => void anew.run()}>
+            {say.anew}
+          </button>
+        )}
       </div>
       <Problem error={anew.error.value} />
       {found && found.length > 0 && (

@@ -2,10 +2,6 @@ import type { account as fr } from '../fr/account.ts'
 
 export const account: typeof fr = {
   title: 'My account',
-  admin: 'Administrator of the host',
-  adminMeans: 'You can do everything here. The panel reads this right from the host at each sign-in.',
-  user: 'Not an administrator',
-  userMeans: 'You can view the panel and start upgrades. The rest is for administrators of the host.',
   lastLogin: (ago: string) => `Last sign-in ${ago}.`,
   preferences: 'Preferences',
   language: 'Language',

@@ -40,6 +40,7 @@ export const terminal: typeof fr = {
     lost: 'Connection lost: the shell ended with it.',
     refused: 'The service rejected this target. Choose another one.',
     session: 'Your session expired before the terminal opened. Reopen it.',
+    unconfirmed: 'The terminal is not open: you have not confirmed who you are.',
     unanswered: 'The terminal did not open. Check your connection, and that the proxy allows WebSockets.',
   },
 }

@@ -1,10 +1,5 @@
 export const account = {
   title: 'Mon compte',
-  admin: 'Administrateur de l’hôte',
-  adminMeans: 'Vous pouvez tout faire ici. Ce droit est relu sur l’hôte à chaque connexion.',
-  user: 'Sans droit d’administration',
-  userMeans:
-    'Vous pouvez consulter le panneau et lancer des mises à jour. Le reste est réservé aux administrateurs de l’hôte.',
   lastLogin: (ago: string) => `Dernière connexion ${ago}.`,
   preferences: 'Préférences',
   language: 'Langue',

@@ -1,75 +1,16 @@
-import type { ClientCode, Operations } from '../../../client/index.ts'
-
-/** Codes of jobs, in addition to those of operations. */
-type JobCode =
-  | 'application_asks'
-  | 'application_not_begun'
-  | 'application_not_installed'
-  | 'application_refused'
-  | 'host_not_back'
-  | 'host_rebooted'
-  | 'job_code_missing'
-  | 'job_folder_missing'
-  | 'job_killed'
-  | 'job_kind_missing'
-  | 'job_not_started'
-  | 'plan_changed'
-  | 'plan_not_begun'
-  | 'plan_unbound'
-  | 'probe_unavailable'
-  | 'protection_unavailable'
-  | 'reboot_late'
-  | 'reboot_missing'
-  | 'reboot_refused'
-  | 'systemctl_not_allowed'
-
-/** The codes of operations, sockets and jobs. */
-export type ErrorCode =
-  | Operations[keyof Operations]['code']
-  | ClientCode
-  | JobCode
-  | 'host_helper_lacks'
-  | 'host_helper_old'
-  | 'method_not_allowed'
-  | 'sockets_missing'
-  | 'terminals_busy'
-
-/** By code: the problem, then what to do. */
-export const errors: Readonly<Record<ErrorCode, string>> = {
+/** By code: the problem, then what to do. The sentences of errors that the first pages do not show are in later-errors.ts. */
+export const errors = {
   account_kept_out:
     'Votre compte ne peut pas travailler sur l’hôte\u00a0: pas de shell, mot de passe à changer ou compte expiré. Faites-le corriger sur l’hôte, puis reconnectez-vous.',
-  already_installed: 'L’installation est déjà faite. Connectez-vous\u202f; les réglages se changent dans le panneau.',
   already_queued:
     'Une mise à jour de cette cible est déjà en cours ou en attente. Suivez-la, ou faites un plan pour la suivante.',
   answer_too_large: 'La réponse est trop longue pour cet hébergement. Ouvrez les sorties une par une.',
-  application_queued: 'Cette application est déjà en cours de mise à jour, ou en attente. Suivez celle-là.',
   bad_credentials: 'Nom d’utilisateur ou mot de passe incorrect. Vérifiez les deux et réessayez.',
   body_too_large: 'Le contenu envoyé est trop long. Raccourcissez-le et réessayez.',
-  conffile_unknown:
-    'La nouvelle version de ce fichier n’est pas connue, ou le plan n’a pas ce fichier. Refaites la comparaison.',
-  conffiles_changed: 'Quelqu’un vient de changer ce plan. Rouvrez-le, puis choisissez.',
-  conffiles_unavailable: 'Les fichiers n’ont pas pu être comparés. Réessayez\u202f; vos versions sont gardées sinon.',
-  commit_changed:
-    'Ce module a changé depuis la lecture de la liste. Vérifiez ce qu’elle affiche maintenant, puis réessayez.',
-  channel_missing: 'Ce canal n’existe plus. Actualisez la page.',
-  channels_full: 'Il y a déjà autant de canaux que possible. Supprimez-en un, puis réessayez.',
-  channel_name_taken: 'Un autre canal porte déjà ce nom. Choisissez-en un autre.',
-  channel_changed: 'Quelqu’un vient de modifier ce canal. Rouvrez-le, puis réessayez.',
-  channel_settings_invalid: 'Les réglages de ce canal ne vont pas. Corrigez les champs indiqués.',
-  channel_secret_required: 'L’adresse change, ou la connexion devient moins sûre. Saisissez de nouveau le secret.',
-  channel_refused: 'Le message n’a pas été pris. Lisez la raison, corrigez-en la cause et réessayez.',
   container_locked: 'Le conteneur est verrouillé par une autre opération. Attendez qu’elle se termine et réessayez.',
   container_missing: 'Ce conteneur n’existe plus, ou le panneau ne le voit pas. Actualisez la liste.',
-  core_module: 'Ce module fait partie du panneau\u00a0: il ne se remplace, ne se désactive et ne se supprime pas.',
   credentials_missing: 'Saisissez le nom d’utilisateur et le mot de passe.',
-  deployer_missing:
-    'Ce module contient du code, que le service ne charge qu’à son démarrage. Suivez ce qui est indiqué\u00a0:',
-  deployment_busy: 'Une autre installation est en cours. Attendez qu’elle se termine et réessayez.',
-  deployment_missing: 'Cette installation n’est plus connue. Actualisez la liste des modules.',
   forbidden: 'Cette action est réservée aux administrateurs de l’hôte. Demandez à l’un d’eux.',
-  forge_failed: 'La forge ne peut pas être lue. Vérifiez qu’elle répond et réessayez.',
-  forge_missing: 'Aucune forge n’est configurée. Définissez PANEL_FORGE_URL et PANEL_FORGE_ORG pour le service.',
-  headers_too_large: 'La requête est trop longue. Effacez les cookies de ce site et réessayez.',
   host_check_failed: 'L’hôte ne peut pas être utilisé. Corrigez ce qui est indiqué et réessayez.',
   host_helper_lacks:
     'Sur l’hôte, le compte de service n’a que les droits d’ops-panel-host, qui ne permet pas cette action. Donnez-lui sudo, ou faites-la sur l’hôte.',
@@ -77,7 +18,6 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
     'Le programme ops-panel-host de l’hôte est trop ancien. Remplacez-le par celui de ce service\u00a0: «\u00a0ops-panel host helper\u00a0» dit comment.',
   host_key_changed:
     'La clé de l’hôte SSH a changé. Ne saisissez plus votre mot de passe\u00a0: prévenez un administrateur. Il comparera la nouvelle clé et l’acceptera sur le serveur, avec «\u00a0ops-panel settings set ssh_host_key\u00a0».',
-  host_key_required: 'Pour changer d’hôte, il faut accepter sa clé. Lisez-la et comparez-la, puis réessayez.',
   host_answer_too_long:
     'La liste de l’hôte ou du conteneur est trop longue pour être affichée. Consultez-la sur place.',
   hypervisor_certificate:
@@ -87,8 +27,6 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
     'L’adresse de l’hyperviseur est en http:, sans certificat à comparer. Corrigez-la dans les réglages, ou videz l’empreinte.',
   hypervisor_node_unknown: 'L’hyperviseur a plusieurs nœuds. Indiquez dans les réglages l’adresse du nœud de cet hôte.',
   hypervisor_refused: 'L’hyperviseur a refusé. Lisez sa raison, corrigez-en la cause et réessayez.',
-  hypervisor_token_required:
-    'L’adresse de l’hyperviseur change\u00a0: saisissez aussi son jeton, que le panneau n’envoie à aucune autre machine.',
   hypervisor_token_unreadable:
     'Le jeton de l’hyperviseur ne peut plus être déchiffré. Saisissez-le à nouveau dans les réglages.',
   hypervisor_unauthorized: 'L’hyperviseur ne reconnaît pas le jeton. Vérifiez-le dans les réglages.',
@@ -107,25 +45,18 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
     'La tâche s’est terminée sans pouvoir écrire son code de sortie. Libérez de la place sur l’hôte, puis relancez-la.',
   internal:
     'Une erreur interne est survenue. Réessayez\u202f; le numéro de la requête permet de retrouver la cause dans les journaux.',
-  invalid_descriptor: 'Le descripteur du module (module.json) est invalide. Signalez-le à son auteur.',
   invalid_json: 'La requête est illisible. Rechargez la page et réessayez.',
   invalid_request: 'La requête est invalide. Corrigez les champs indiqués.',
-  job_ended: 'Cette mise à jour est déjà terminée. Lisez son résultat.',
   job_missing: 'Cette mise à jour n’existe pas, ou n’est plus conservée. Revenez à l’historique.',
   login_busy: 'Trop de connexions sont en cours. Patientez quelques secondes et réessayez.',
   login_rate_limited: 'Trop de tentatives de connexion. Patientez, puis réessayez.',
   malformed_http: 'La requête est mal formée. Rechargez la page et réessayez.',
   method_not_allowed: 'Cette action n’est pas prévue par le service. Rechargez la page\u00a0: il a peut-être changé.',
-  module_busy: 'Ce module est déjà en cours de modification. Attendez la fin et réessayez.',
-  module_missing: 'Ce module n’existe plus. Actualisez la liste.',
-  modules_folder_unusable:
-    'Le dossier des modules ne peut pas être utilisé. Corrigez ses droits sur le serveur et réessayez.',
   network_failed: 'Le service ne répond pas. Vérifiez votre connexion\u202f; la page réessaie d’elle-même.',
   not_configured: 'Le service n’est pas configuré. Son journal indique quelle variable manque ou est incorrecte.',
   not_found: 'Cette adresse n’existe pas. Rechargez la page\u00a0: le service a peut-être changé.',
   origin_forbidden: 'Cette adresse du panneau n’est pas autorisée. Ajoutez-la à PANEL_ORIGINS.',
   plan_missing: 'Ce plan n’existe plus. Refaites-le.',
-  run_missing: 'Cette exécution n’existe pas, ou n’est plus conservée. Revenez à l’historique.',
   plan_empty: 'Il n’y a rien à faire avec ce choix. Revérifiez la cible, ou changez de choix.',
   plan_used: 'Ce plan a déjà été exécuté. Refaites-le pour voir ce qu’il reste à faire.',
   plan_not_begun:
@@ -137,26 +68,11 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   plan_expired: 'Ce plan a plus d’une heure. Refaites-le\u00a0: il montrera ce qui a changé depuis.',
   plan_of_another_user: 'Ce plan est celui de quelqu’un d’autre. Faites le vôtre pour y choisir.',
   plan_of_another_target: 'Ce plan est celui d’une autre cible. Refaites-le.',
-  schedule_changed: 'Quelqu’un vient de modifier cette planification. Rouvrez-la, puis recommencez.',
-  schedule_invalid: 'Cette planification ne va pas. Corrigez les champs indiqués.',
-  schedule_missing: 'Cette planification n’existe plus. Revenez à la liste.',
-  schedule_run_ended: 'Cette exécution est déjà terminée.',
-  schedule_run_missing: 'Cette exécution n’existe pas, ou n’est plus conservée. Revenez aux planifications.',
-  schedule_running: 'Une exécution de cette planification est en cours. Attendez sa fin, ou annulez-la.',
-  schedules_full: 'Il y a trop de planifications. Supprimez-en une d’abord.',
-  schedules_paused: 'Toutes les planifications sont suspendues. Reprenez-les d’abord.',
-  target_repeated: 'Plusieurs de ces plans sont pour la même cible. Retirez-en un, puis réessayez.',
   protection_unavailable:
     'La protection demandée n’a pas pu être mise en place\u00a0: rien n’a été mis à jour. Lisez pourquoi, puis réessayez ou changez la protection.',
-  protection_invalid: 'Cette protection n’est pas valable. Corrigez les champs indiqués.',
   probe_unavailable:
     'Le programme ops-panel-host de l’hôte n’exécute pas de sonde «\u00a0commande\u00a0»\u00a0: rien n’a été mis à jour. Retirez cette sonde, ou donnez sudo au compte de service.',
-  rollback_impossible: 'Ce retour en arrière n’est pas possible. Lisez pourquoi.',
-  application_missing: 'La dernière vérification n’a pas trouvé cette application. Revérifiez la cible.',
-  application_unsupported: 'Le panneau ne met pas à jour cette application. Ouvrez un terminal du conteneur.',
   source_changed: 'Ce n’est plus ce qui a été lu, et rien n’a été exécuté. Relisez, puis acceptez.',
-  not_agreed: 'Personne n’a accepté ce qui serait exécuté. Lisez-le, puis acceptez-le.',
-  source_unavailable: 'Le conteneur n’a pas pu obtenir ce qui serait exécuté. Lisez pourquoi, puis réessayez.',
   application_asks:
     'La mise à jour pose une question et a été arrêtée. Lancez «\u00a0update\u00a0» dans un terminal du conteneur.',
   application_refused:
@@ -164,13 +80,8 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
   application_not_begun: 'La mise à jour n’a pas commencé\u202f; sa sortie dit pourquoi. Réessayez ensuite.',
   application_not_installed:
     'Le script n’a pas trouvé l’application, et n’a rien mis à jour. Vérifiez le conteneur dans un terminal.',
-  service_unknown:
-    'La dernière vérification de cette cible n’a pas ce service à redémarrer. Vérifiez-la à nouveau, puis réessayez.',
-  service_protected:
-    'Ce service n’est jamais redémarré seul, car d’autres dépendent de lui. Redémarrez toute la cible quand elle peut s’arrêter.',
   systemctl_not_allowed:
     'La règle sudo du compte de service ne permet pas systemctl. Ajoutez-y la ligne que la sortie donne, puis réessayez.',
-  confirm_invalid: 'Ce n’est pas le nom de l’hôte. Saisissez-le tel qu’il est affiché.',
   backup_running: 'Une sauvegarde est en cours. Redémarrez l’hôte quand elle sera finie.',
   jobs_running: 'Une autre tâche est en cours ou attend. Redémarrez l’hôte quand elle sera finie.',
   reboot_late: 'Le redémarrage n’a pas pu commencer à temps\u00a0: rien n’a été fait. Réessayez.',
@@ -179,32 +90,19 @@ export const errors: Readonly<Record<ErrorCode, string>> = {
     'L’hôte n’a pas redémarré en 15 minutes, et peut encore le faire. Regardez sur sa console ce qui le retient.',
   host_not_back:
     'L’hôte ne répond plus depuis son redémarrage, ou le réseau manque. Regardez sur sa console s’il a démarré.',
-  snapshot_missing: 'Cette mise à jour n’a pas d’instantané, ou il n’existe plus. Actualisez la page.',
-  decision_impossible: 'Il n’y a plus rien à décider pour cette mise à jour. Actualisez la page.',
   plan_impossible: 'Cette mise à jour n’est pas possible tant que ce qui la bloque n’est pas réglé.',
   plans_busy: 'Trop de plans sont en préparation. Patientez un instant, puis refaites celui-ci.',
-  preference_invalid: 'Cette préférence n’est pas prévue. Rechargez la page et réessayez.',
   profile_missing: 'Votre compte n’est plus connu du panneau. Reconnectez-vous.',
-  proof_impossible:
-    'L’hôte actuel ne peut pas vérifier votre mot de passe. Sur le serveur, «\u00a0ops-panel settings set\u00a0» permet de changer les réglages sans ce mot de passe.',
-  proof_required: 'Ce changement demande votre mot de passe. Réessayez et saisissez-le.',
-  proof_wrong: 'L’hôte n’a pas accepté votre mot de passe. Rien n’a changé\u00a0: vérifiez-le et réessayez.',
   queue_full:
     'Trop de mises à jour sont déjà en cours ou en attente. Attendez que l’une d’elles se termine, puis réessayez.',
   rate_limited: 'Trop de requêtes en peu de temps. Patientez une minute et réessayez.',
   refresh_invalid: 'Votre session est invalide ou a expiré. Reconnectez-vous.',
   refresh_missing: 'Aucune session n’est ouverte. Connectez-vous.',
-  repository_missing:
-    'Ce dépôt n’existe pas sur la forge, ou n’est pas lisible. Vérifiez les droits du jeton de la forge.',
   request_timeout: 'La requête n’est pas arrivée à temps. Vérifiez votre connexion et réessayez.',
   session_ended: 'Votre session est terminée. Reconnectez-vous.',
-  session_missing: 'Cette session est déjà terminée. Actualisez la liste.',
   setup_token_wrong:
     'Ce n’est pas le jeton d’installation. Il est affiché au démarrage du service et enregistré dans son dossier de données (setup-token).',
   sockets_missing: 'Cet hébergement ne permet pas les WebSockets\u00a0: le terminal n’y est pas disponible.',
-  changelog_missing: 'Cette version du paquet n’a pas de journal des modifications.',
-  changelog_unavailable:
-    'Le journal des modifications n’a pas pu être lu. Vérifiez les dépôts de la cible, puis réessayez.',
   check_missing: 'Cette cible n’a jamais été vérifiée. Vérifiez-la, puis réessayez.',
   remedy_unknown: 'Il n’y a plus rien à réparer ainsi sur cette cible. Vérifiez-la à nouveau.',
   ssh_failed: 'La connexion SSH à l’hôte a échoué. Vérifiez que l’hôte répond, puis réessayez.',

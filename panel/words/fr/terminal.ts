@@ -38,6 +38,7 @@ export const terminal = {
     lost: 'Connexion perdue\u00a0: le shell s’est terminé avec elle.',
     refused: 'Le service a refusé cette cible. Choisissez-en une autre.',
     session: 'Votre session a expiré avant l’ouverture du terminal. Rouvrez-le.',
+    unconfirmed: 'Le terminal n’est pas ouvert\u00a0: vous n’avez pas confirmé qui vous êtes.',
     unanswered:
       'Le terminal ne s’est pas ouvert. Vérifiez votre connexion, et que le proxy laisse passer les WebSockets.',
   },

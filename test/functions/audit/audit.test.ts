@@ -142,6 +142,26 @@ test('the action filter and the user filter apply to every page', async () => {
   expect((await page(app, '?action=session_revoked')).ids).toEqual([])
 })
 
+test('the target and the time filter every page, in any zone', async () => {
+  const app = await start()
+  for (const [hour, target] of [
+    ['09', 'host'],
+    ['10', 'lxc:101'],
+    ['11', 'host'],
+    ['12', 'lxc:1010'],
+  ])
+    await addAuditEntry(app.db, { ...ENTRY, target: target ?? null }, `2026-02-01T${hour}:00:00.000Z`)
+
+  expect((await page(app, '?target=lxc:101')).ids).toEqual([2])
+  expect(await page(app, '?target=host&limit=1')).toEqual({ ids: [3], next: 3 })
+  expect((await page(app, '?from=2026-02-01T10:00:00Z')).ids).toEqual([4, 3, 2])
+  expect((await page(app, '?until=2026-02-01T11:00:00.000Z')).ids).toEqual([2, 1])
+  expect((await page(app, '?from=2026-02-01T11:00:00%2B01:00&until=2026-02-01T06:00:00-05:00')).ids).toEqual([2])
+  expect((await page(app, '?from=2026-02-01T12:00:00Z&target=host')).ids).toEqual([])
+  for (const query of ['?from=2026-02-30T00:00:00Z', '?until=2026-02-01', '?from=1', `?target=${'x'.repeat(257)}`])
+    await refused(await get(app, query), 400, 'invalid_request')
+})
+
 test('the user filter matches the whole name, not a pattern', async () => {
   const app = await start()
   await write(app, { username: 'bob' }, { username: "o'brien" }, { username: 'éloïse' })

@@ -173,6 +173,8 @@ test('the first login creates the user with default preferences and stores its t
       operates: '"all"',
       barred_at: null,
       barred_by: null,
+      asking_until: null,
+      rights_at: NOW,
     },
   ])
 })

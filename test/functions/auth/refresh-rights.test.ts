@@ -70,7 +70,7 @@ test('a refresh asks the host again: a user who has left the group is no longer 
       action: 'rights_changed',
       username: 'alice',
       target: 'alice',
-      details: { is_admin: false, role: 'operator', confirmed: true },
+      details: { is_admin: false, role: 'operator', role_before: 'admin', confirmed: true },
     },
   ])
 })
@@ -91,8 +91,8 @@ test.each([
 
   expect(await isAdmin()).toBe(true)
   expect((await entries()).map(({ details }) => details)).toEqual([
-    { is_admin: false, role: 'operator', confirmed: false },
-    { is_admin: true, role: 'admin', confirmed: true },
+    { is_admin: false, role: 'operator', role_before: 'admin', confirmed: false },
+    { is_admin: true, role: 'admin', role_before: 'operator', confirmed: true },
   ])
 })
 

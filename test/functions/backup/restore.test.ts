@@ -33,7 +33,7 @@ import {
 /** The suffixes of the old files. */
 const KEPT = `.avant-${NOW.replaceAll(/[:.]/g, '-')}`
 const SESSIONS =
-  'Les sessions qui étaient ouvertes alors le sont de nouveau : « sessions end » et « keys rotate --revoke » y mettent fin.\n'
+  'Les sessions et les jetons d’API d’alors valent de nouveau : « sessions end », « keys rotate --revoke » et « tokens revoke » y mettent fin.\n'
 const WRONG_KEY = refusal('la clé n’est pas celle de cette sauvegarde : elle n’en déchiffre aucun secret.')
 
 const WHOLE_ONLY = /^ops-panel : \S+ n’est pas une sauvegarde entière \(.+\)\.\n$/

@@ -7,6 +7,7 @@ import { type Canary, canary, search } from '../../property/canaries.ts'
 import { startDemo } from '../../runtime/demo.ts'
 import { runProgram } from '../../serve/program.ts'
 import { issue, startService } from '../../serve/service.ts'
+import { codeOf } from '../factors/person.ts'
 import { PROGRAM_MS } from './data.ts'
 
 const random = () => randomBytes(24).toString('base64url')
@@ -68,6 +69,45 @@ test(
     for (const known of ['canal webhook', 'mail.test', 'Nuit']) expect(bytes.includes(known)).toBe(true)
     expect(search(bytes, secrets)).toEqual([])
     expect(bytes.includes('/hooks/')).toBe(false)
+    for (const name of ['panel.db', 'panel.db-wal'])
+      expect(search(await readFile(join(folder, name)).catch(() => Buffer.alloc(0)), secrets)).toEqual([])
+  },
+  PROGRAM_MS,
+)
+
+test(
+  'a backup has no secret of a second factor in clear',
+  async () => {
+    const demo = await startDemo()
+    const [folder, away] = [await temporaryFolder(), await temporaryFolder()]
+    const service = await startService(demo, { PANEL_DATA_DIR: folder })
+    const { token } = await issue(folder, 900)
+    const post = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const answer = await fetch(`${service.url}/api/auth/${path}`, {
+        ...{ method: 'POST', body: JSON.stringify(body), headers },
+      })
+      return Object(await answer.json())
+    }
+    const { secret, challenge } = await post('factors/totp', { name: 'Téléphone' })
+    const other = await post('factors/totp', { name: 'Tablette' })
+    const code = codeOf(secret, Math.floor(Date.now() / 30_000))
+    const { recovery_codes } = await post('factors/totp/confirm', { challenge, code })
+    const asked = await post('step-up', {})
+    expect(asked).toMatchObject({ code: 'factor_proof_required', factors: ['totp', 'recovery'] })
+    const hidden: string[] = [secret, other.secret, challenge, other.challenge, asked.challenge, ...recovery_codes]
+    const secrets = [...hidden, ...hidden.map((text) => text.replaceAll('-', ''))].map((text, n) =>
+      canary(`secret ${n}`, text, { length: 14, step: 1 }),
+    )
+
+    const file = join(away, 'b.db')
+    expect(await runProgram({ PANEL_DATA_DIR: folder }, 'backup', file)).toMatchObject({ code: 0, stderr: '' })
+
+    const bytes = await readFile(file)
+    expect(hidden).toHaveLength(15)
+    // The name of the factor is no secret, so the search looks at the right bytes.
+    expect(bytes.includes('Téléphone')).toBe(true)
+    expect(search(bytes, secrets)).toEqual([])
     for (const name of ['panel.db', 'panel.db-wal'])
       expect(search(await readFile(join(folder, name)).catch(() => Buffer.alloc(0)), secrets)).toEqual([])
   },

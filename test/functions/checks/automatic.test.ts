@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { updateContainers } from '../../../db/checks.ts'
 import { writeSettings } from '../../../db/settings.ts'
-import { AUTOMATIC_USER, findHostAccount, findUser, findUserByName, listUsers, saveUser } from '../../../db/users.ts'
+import { listAccounts } from '../../../db/access/users.ts'
+import { AUTOMATIC_USER, findHostAccount, findUser, findUserByName, saveUser } from '../../../db/users.ts'
 import checkDue from '../../../functions/checks/check-due.task.ts'
 import { CHECK } from '../../../functions/checks/check-script.ts'
 import checks from '../../../functions/checks/checks.get.ts'
@@ -142,7 +143,7 @@ test('the records of an automatic check have no name, and nobody else sees or ma
   const list = await answered(await app.request('GET', '/api/updates/jobs', { as: 'user' }), 200)
   expect(list).toMatchObject({ jobs: [{ target: 'all', started_by_name: '' }] })
 
-  expect((await listUsers(db, NOW.toISOString())).map(({ username }) => username)).toEqual(['bob'])
+  expect((await listAccounts(db, NOW.toISOString())).map(({ username }) => username)).toEqual(['bob'])
   expect(await findUser(db, AUTOMATIC_USER)).toBeUndefined()
   expect(await findUserByName(db, '')).toBeUndefined()
   expect(await findHostAccount(db, AUTOMATIC_USER)).toBeUndefined()

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import actionOf from '../../../functions/hypervisor/action.post.ts'
 import type { Command } from '../../../ssh/command.ts'
+import { saveUser } from '../../../db/users.ts'
 import { START as BEGIN } from '../../../jobs/script.ts'
 import { START, testApp } from '../../app.ts'
+import { bearerOf } from '../../bearer.ts'
 import { testHypervisor } from '../../hypervisor.ts'
 import { answered, audited, refused, rows } from '../answers.ts'
 import { jobHost } from '../jobs/job-host.ts'
@@ -69,12 +71,18 @@ test.each(['destroy', 'START', 'suspend', '..', ''])(
   },
 )
 
-test('a user who is not an administrator gets 403', async () => {
+test('a viewer gets 403, and an operator the tasks of containers alone', async () => {
   const hypervisor = await testHypervisor()
   const app = await hypervisorApp(hypervisor)
+  const { id } = await saveUser(app.db, 'vera', false, START.toISOString())
+  const viewer = { ...bearerOf({ id, username: 'vera' }, START), role: 'viewer', operates: [] } as const
+  const headers = { authorization: `Bearer ${await app.services.sessions.accessToken(viewer)}` }
+  const backup = 'UPID:pve1:0002C5B1:01A3F2C4:65E1B2C3:vzdump:101:root@pam:'
 
-  await refused(await app.request('POST', action(101, 'stop'), { as: 'user' }), 403, 'forbidden')
-  await refused(await app.request('GET', '/api/hypervisor/tasks/x', { as: 'user' }), 403, 'forbidden')
+  await refused(await app.request('POST', action(101, 'stop'), { headers }), 403, 'forbidden')
+  await refused(await app.request('GET', '/api/hypervisor/tasks/x', { headers }), 403, 'forbidden')
+  for (const task of ['x', backup])
+    await refused(await app.request('GET', `/api/hypervisor/tasks/${task}`, { as: 'user' }), 404, 'job_missing')
 
   expect([hypervisor.connections(), await audited(app.db)]).toEqual([0, []])
 })

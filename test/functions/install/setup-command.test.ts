@@ -182,15 +182,18 @@ test('setup repeats the question for the host, with an explanation, until the an
   expect((await stored(folder)).values.get('ssh_host')).toBe(answers.host)
 })
 
-test('without a password nothing is tried or stored', async () => {
+test('without a password a key waits for its line on the host, and nothing is tried or installed before', async () => {
   const { demo, folder, env, answers } = await prepare()
 
   const { code, stdout, stderr } = await setup(env, answers.host, 'oui', answers.username, '')
 
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toMatch(/ops-panel : il faut un mot de passe\.\n$/)
-  expect(demo.commands).toEqual([])
-  expect(await stored(folder)).toEqual(NOTHING)
+  expect(stderr).toMatch(/ops-panel : interrompu : rien n’a été enregistré\.\n$/)
+  expect([demo.signIns, demo.commands]).toEqual([[], []])
+  const db = await openDatabase(`file:${folder}/panel.db`)
+  expect([...(await readSettings(db)).keys()]).toEqual(['ssh_key_next'])
+  await db.close()
+  expect(await readdir(folder)).toContain('setup-token')
 })
 
 test.each([0, 1, 2, 3])(

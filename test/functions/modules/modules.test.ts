@@ -94,6 +94,18 @@ test('an endpoint of a module answers while the module is enabled, and is an unk
   expect(await answered(await word(), 200)).toEqual({ word: 'bonjour' })
 })
 
+test('a handler of a module gets the role of its user, and isAdmin as in version 0.1', async () => {
+  const code = saying('wordy', 'x').replace(
+    "() => ({ word: 'x' })",
+    '(_, { user }) => ({ word: `${user.role} ${user.isAdmin} ${user.username}` })',
+  )
+  const app = await withModules([BACKEND], { files: { 'wordy/backend.mjs': code } })
+  const ask = async (as: 'user' | 'admin') => answered(await app.request('GET', '/api/modules/wordy/word', { as }), 200)
+
+  expect(await ask('user')).toEqual({ word: 'operator false bob' })
+  expect(await ask('admin')).toEqual({ word: 'admin true alice' })
+})
+
 test('a module whose code is not loaded cannot be enabled without a restart, and stays as it was', async () => {
   const app = await withModules([BACKEND])
   await answered(await app.request('POST', '/api/modules/wordy/disable', { as: 'admin' }), 200)

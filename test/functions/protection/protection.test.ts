@@ -88,6 +88,9 @@ const OWN = {
   ],
 } as const
 
+/** The probes of `OWN` in the audit log: the words of a command may be secrets. */
+const PROBES = 'http https://192.0.2.1/health 200, tcp 443, unit getty@tty1.service, command aef130fe3ea3'
+
 test('a check tells what each container’s storage can do, and which snapshots exist', async () => {
   const { check, told } = await protectionApp()
 
@@ -223,11 +226,27 @@ test('a policy is stored with its audit entry, replaces the former one, and goes
         on_failure: 'rollback',
         settle_seconds: 5,
         probes: 4,
+        before_before: 'auto',
+        before_after: 'snapshot',
+        on_failure_before: 'ask',
+        on_failure_after: 'rollback',
+        settle_seconds_before: 60,
+        settle_seconds_after: 5,
+        probes_before: '',
+        probes_after: PROBES,
       },
     },
-    { target: 'default', username: 'alice', details: expect.objectContaining({ keep: 7 }) },
-    { target: 'lxc:101', username: 'alice', details: { removed: true } },
-    { target: 'default', username: 'alice', details: { removed: true } },
+    {
+      target: 'default',
+      username: 'alice',
+      details: expect.objectContaining({ keep: 7, keep_before: 3, keep_after: 7 }),
+    },
+    {
+      target: 'lxc:101',
+      username: 'alice',
+      details: expect.objectContaining({ removed: true, keep_before: 3, keep_after: 7, probes_before: PROBES }),
+    },
+    { target: 'default', username: 'alice', details: { removed: true, keep_before: 7, keep_after: 3 } },
   ])
 })
 

@@ -33,7 +33,18 @@ test('a schedule comes back as it was set, with its owner, its next times and it
       action: 'schedule_create',
       username: 'alice',
       target: id,
-      details: { name: 'Dimanche', cron: '30 2 * * 0', timezone: 'Europe/Paris', action: 'upgrade', reboot: 'never' },
+      details: {
+        name: 'Dimanche',
+        enabled: true,
+        cron: '30 2 * * 0',
+        timezone: 'Europe/Paris',
+        action: 'upgrade',
+        only: 'all',
+        on_failure: 'stop',
+        reboot: 'never',
+        waves: expect.stringContaining('"targets":["lxc:101"]'),
+        window_minutes: 60,
+      },
     }),
   ])
 })
@@ -149,9 +160,15 @@ test('a change keeps what it does not name, and leaves the owner unless it chang
 
   expect((await audited(app.db)).map(({ action, details }) => [action, details])).toEqual([
     ['schedule_create', expect.anything()],
-    ['schedule_change', { name: 'Autre', changed: 'name', enabled: true }],
-    ['schedule_change', { name: 'Autre', changed: 'enabled', enabled: false }],
-    ['schedule_change', { name: 'Autre', changed: 'on_failure', enabled: false }],
+    ['schedule_change', { name: 'Autre', changed: 'name', enabled: true, name_before: 'Nuit', name_after: 'Autre' }],
+    [
+      'schedule_change',
+      { name: 'Autre', changed: 'enabled', enabled: false, enabled_before: true, enabled_after: false },
+    ],
+    [
+      'schedule_change',
+      { name: 'Autre', changed: 'on_failure', enabled: false, on_failure_before: 'stop', on_failure_after: 'continue' },
+    ],
   ])
 })
 

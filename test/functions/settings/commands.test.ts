@@ -14,7 +14,7 @@ import { answering, OPERATOR, typeCommand } from '../console.ts'
 
 const TOKEN = 'root@pam!panel=01234567-89ab-cdef-0123-456789abcdef'
 const NAMES =
-  'ssh_host, ssh_username, ssh_password, ssh_host_key, hypervisor_url, hypervisor_token, hypervisor_fingerprint, checks_automatic, checks_parallel, dashboard_shortcuts'
+  'ssh_host, ssh_username, ssh_password, ssh_key, ssh_host_key, hypervisor_url, hypervisor_token, hypervisor_fingerprint, checks_automatic, checks_parallel, dashboard_shortcuts'
 
 async function start() {
   const app = await testApp([settingsPage])
@@ -32,6 +32,7 @@ test('settings get shows every setting, and of a secret only whether it is set',
       'ssh_host=pve.test',
       'ssh_username=panel',
       'ssh_password=(défini)',
+      'ssh_key=(absent)',
       'ssh_host_key=',
       'hypervisor_url=',
       'hypervisor_token=(absent)',

@@ -27,6 +27,10 @@ test('an administrator sees the settings, and of each secret only whether it is 
     ssh_host: 'pve.test',
     ssh_username: 'panel',
     ssh_password_set: true,
+    ssh_key_set: false,
+    ssh_public_key: '',
+    ssh_key_next_set: false,
+    ssh_key_retired: '',
     hypervisor_token_set: true,
   })
   expect(text).not.toContain('service-password')
@@ -42,6 +46,10 @@ test('initially all settings are empty, the shortcuts are an empty list, and six
     ssh_host: '',
     ssh_username: '',
     ssh_password_set: false,
+    ssh_key_set: false,
+    ssh_public_key: '',
+    ssh_key_next_set: false,
+    ssh_key_retired: '',
     ssh_host_key: '',
     hypervisor_url: '',
     hypervisor_token_set: false,

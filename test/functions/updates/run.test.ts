@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { latestJobs } from '../../../db/job-list.ts'
 import { findJob } from '../../../db/jobs.ts'
 import { StorageError } from '../../../db/libsql/database.ts'
+import { saveUser } from '../../../db/users.ts'
 import history from '../../../functions/jobs/history.get.ts'
 import { upgrade } from '../../../functions/updates/apt.ts'
 import run from '../../../functions/runs/run.post.ts'
@@ -10,6 +11,7 @@ import { RUN } from '../../../jobs/runner.ts'
 import { START } from '../../../jobs/script.ts'
 import { SshError } from '../../../ssh/connection.ts'
 import { START as NOW, testApp } from '../../app.ts'
+import { bearerOf } from '../../bearer.ts'
 import { DEFAULT_PROTECTION } from '../../../functions/protection/protection.ts'
 import { answered, audited, refused, rows, sealWithAnotherKey } from '../answers.ts'
 import { jobHost, jobScripts, settled } from '../jobs/job-host.ts'
@@ -336,7 +338,7 @@ test('a password that another key has sealed gives 503, and creates no job', asy
   const answer = await app.request('POST', PATH, { as: 'user', body: { target: 'host' } })
 
   const { error } = await refused(answer, 503, 'ssh_password_unreadable')
-  expect(error).toMatch(/^Le mot de passe SSH enregistré ne peut pas être déchiffré/)
+  expect(error).toMatch(/^Le mot de passe ou la clé SSH enregistrés ne peuvent pas être déchiffrés/)
   expect(await rows(app.db, 'SELECT * FROM jobs')).toEqual([])
   expect(await audited(app.db)).toEqual([])
   expect(app.ran).toEqual([])
@@ -403,6 +405,28 @@ test('only administrators give a run its own protection, whose probes may be com
 
   expect(app.ran).toEqual([])
   expect((await app.request('POST', PATH, { as: 'admin', body })).status).toBe(202)
+})
+
+test('a protection of its own needs a recent proof, which no API token has; any other run needs none', async () => {
+  const app = await testApp([run], { fake: jobHost({ text: 'done\n' }) })
+  const { id } = await saveUser(app.db, 'alice', true, NOW.toISOString())
+  const admin = bearerOf({ id, username: 'alice', isAdmin: true }, NOW)
+  const old = await app.services.sessions.accessToken({ ...admin, proven: admin.proven - 901 })
+  const verify = app.services.sessions.verify
+  const ask = (token: string, body: object) =>
+    app.request('POST', PATH, { body: { target: 'lxc:101', ...body }, headers: { authorization: `Bearer ${token}` } })
+  const own = { protection: DEFAULT_PROTECTION }
+
+  await refused(await ask(old, own), 403, 'step_up_required')
+  const user = await verify(old)
+  // The same administrator, by an API token.
+  app.services.sessions.verify = () => user && { ...user, credential: 'token', sid: 'token:1' }
+  await refused(await ask(old, own), 403, 'forbidden')
+  app.services.sessions.verify = verify
+
+  expect(app.ran).toEqual([])
+  expect(await rows(app.db, 'SELECT id FROM jobs')).toEqual([])
+  expect((await ask(old, {})).status).toBe(202)
 })
 
 test('the end of an upgrade is audited once, with its outcome', async () => {

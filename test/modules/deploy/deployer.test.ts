@@ -15,7 +15,7 @@ import {
 } from '../../../modules/deploy/deployment.ts'
 import { ensurePlace, moduleFiles } from '../../../modules/folder.ts'
 import { createLog } from '../../../platform/log.ts'
-import { createHub } from '../../../runtime/hub.ts'
+import { createHub } from '../../../platform/hub.ts'
 import { NOW, openMigrated } from '../../db/database.ts'
 import { record, temporaryFolder, writeFiles } from '../../functions/modules/module.ts'
 

@@ -3,16 +3,22 @@ import { expect, test } from 'vitest'
 import type { ClientCode } from '../../../client/operation.ts'
 import { ERRORS } from '../../../functions/services.ts'
 import { en as first, later } from '../../../panel/words/en.ts'
+import { access } from '../../../panel/words/fr/access.ts'
 import { applications } from '../../../panel/words/fr/applications.ts'
 import { audit } from '../../../panel/words/fr/audit.ts'
+import { laterErrors } from '../../../panel/words/fr/later-errors.ts'
 import { notifications } from '../../../panel/words/fr/notifications.ts'
 import { protection } from '../../../panel/words/fr/protection.ts'
 import { schedules } from '../../../panel/words/fr/schedules.ts'
+import { setup } from '../../../panel/words/fr/setup.ts'
 import { fr as french } from '../../../panel/words/fr.ts'
 import { literalsIn } from './literals.ts'
 
 /** All words, with those that load later. */
-const fr = { ...french, later: { applications, audit, notifications, protection, schedules } }
+const fr = {
+  ...french,
+  later: { access, applications, audit, laterErrors, notifications, protection, schedules, setup },
+}
 const en = { ...first, later }
 
 /** The path of every text, such as `updates.title`; a text may be a function. */
@@ -49,15 +55,15 @@ const untold = (codes: readonly string[], errors: object) =>
   codes.filter((code) => !texts({ [code]: Reflect.get(errors, code) }).some((text) => text.trim() !== ''))
 
 test.each([
-  ['French', fr.errors],
-  ['English', en.errors],
+  ['French', { ...fr.errors, ...fr.later.laterErrors }],
+  ['English', { ...en.errors, ...en.later.laterErrors }],
 ])('every error code of the service and the client has a sentence in %s', (_, errors) => {
   expect(CODES.length).toBeGreaterThan(50)
   expect(untold(CODES, errors)).toEqual([])
 })
 
 test('the check finds a code without a sentence', () => {
-  const errors = { ...fr.errors, network_failed: ' ' }
+  const errors = { ...fr.errors, ...fr.later.laterErrors, network_failed: ' ' }
 
   expect(untold([...CODES, 'planted'], errors)).toEqual(['network_failed', 'planted'])
 })

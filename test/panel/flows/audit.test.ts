@@ -34,7 +34,7 @@ test('filters narrow the list and can be cleared', async () => {
   await page.getByRole('button', { name: 'Filtrer' }).click()
   await page.getByText('demo s’est connecté').waitFor({ state: 'detached' })
   expect(await page.locator(sentences).allInnerTexts()).toEqual(['guest s’est connecté'])
-  await page.getByRole('combobox').selectOption({ label: 'Déconnexion' })
+  await page.getByRole('combobox', { name: 'Action' }).selectOption({ label: 'Déconnexion' })
   await page.getByRole('button', { name: 'Filtrer' }).click()
   await page.getByText('Aucune entrée ne correspond à ces filtres.').waitFor()
   await page.getByRole('button', { name: 'Tout afficher' }).click()

@@ -149,14 +149,13 @@ test('touch targets on a phone are large enough', { timeout: LONG }, async () =>
   expect(found).toEqual([])
 })
 
-test('users without administrator rights see no administrator actions', { timeout: LONG }, async () => {
+test('viewers see no actions of operators, and neither they nor operators those of administrators', {
+  timeout: LONG,
+}, async () => {
   const demo = await startDemo()
-  const service = await startService(demo)
+  const service = await startService(demo, { PANEL_VIEWER_GROUPS: 'guest' })
   const page = await openPage(service.url)
-  await page.locator('input[name=username]').fill('guest')
-  await page.locator('input[name=password]').fill('guest')
-  await page.keyboard.press('Enter')
-  await page.locator('.shell').waitFor()
+  await signIn(page, 'guest')
 
   const links = await page.locator('nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')))
   for (const { page: name, path } of ROUTES) if (FOR_ADMINS.has(name)) expect(links).not.toContain(path)

@@ -65,8 +65,8 @@ test.each([
 })
 
 test('nobody gets a button that ends in a refusal', () => {
-  const user = { isAdmin: false, isHost: false }
-  const admin = { isAdmin: true, isHost: false }
+  const user = { isAdmin: false, mayOperate: true, isHost: false }
+  const admin = { isAdmin: true, mayOperate: true, isHost: false }
 
   expect([deedOf('unread', user), deedOf('agreed', user), deedOf('manual', user)]).toEqual(['read', 'read', undefined])
   expect([deedOf('unread', admin), deedOf('agreed', admin), deedOf('manual', admin)]).toEqual([
@@ -74,8 +74,10 @@ test('nobody gets a button that ends in a refusal', () => {
     'update',
     'terminal',
   ])
-  expect(deedOf('agreed', { isAdmin: true, isHost: true })).toBeUndefined()
+  expect(deedOf('agreed', { isAdmin: true, mayOperate: true, isHost: true })).toBeUndefined()
   expect(deedOf('current', admin)).toBeUndefined()
+  const viewer = { isAdmin: false, mayOperate: false, isHost: false }
+  expect([deedOf('unread', viewer), deedOf('agreed', viewer)]).toEqual([undefined, undefined])
 })
 
 test('applications are counted once each, without the panel, warnings and stopped containers', () => {

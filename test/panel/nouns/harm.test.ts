@@ -29,7 +29,7 @@ const of = (jobs: Listed[], rest: Parameters<typeof check>[1] = {}) => {
   if (!found) throw new Error('no target')
   return found
 }
-const ADMIN = { isRunning: false, isAdmin: true }
+const ADMIN = { isRunning: false, isAdmin: true, mayOperate: true }
 
 test('a broken target needs somebody, comes first, and leads to the comparison', () => {
   const found = of([broken(30)])

@@ -4,7 +4,7 @@ import { actionOf, arrange, countIn, type Filter, isFound, passes, totalsOf } fr
 import { AT, check } from './checks.ts'
 
 const FAILED = { job_id: 'j', outcome: 'failed', exit_code: 100, finished_at: AT } as const
-const ADMIN = { isRunning: false, isAdmin: true }
+const ADMIN = { isRunning: false, isAdmin: true, mayOperate: true }
 
 /** A target whose lists are old for a reason with a remedy, or that is blocked. */
 function withRemedy(
@@ -83,10 +83,22 @@ test.each([
 test('a running job is shown, and only administrators repair', () => {
   const unfinished = check('lxc:101', { findings: ['dpkg_interrupted'], waits: 1 })
 
-  expect(actionOf(unfinished, { isRunning: true, isAdmin: false })).toBe('show')
-  expect(actionOf(unfinished, { isRunning: false, isAdmin: false })).toBe('open')
+  expect(actionOf(unfinished, { isRunning: true, isAdmin: false, mayOperate: true })).toBe('show')
+  expect(actionOf(unfinished, { isRunning: false, isAdmin: false, mayOperate: true })).toBe('open')
   const changed = withRemedy('repository_changed', 'allow_release_change')
-  expect(actionOf(changed, { isRunning: false, isAdmin: false })).toBe('open')
+  expect(actionOf(changed, { isRunning: false, isAdmin: false, mayOperate: true })).toBe('open')
+})
+
+test('who does not work on a target can open what there is about it, and starts nothing', () => {
+  const viewer = { isRunning: false, isAdmin: false, mayOperate: false }
+  const verbs = [
+    check('lxc:101', { waits: 1 }),
+    check('lxc:101', { state: 'unknown' }),
+    check('lxc:101', { findings: ['dpkg_interrupted'], waits: 1 }),
+    withRemedy('repository_changed', 'allow_release_change'),
+  ].map((each) => actionOf(each, viewer))
+
+  expect(verbs).toEqual(['open', 'open', 'open', 'open'])
 })
 
 test('a filter keeps the targets of its kind', () => {

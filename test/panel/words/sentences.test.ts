@@ -15,7 +15,7 @@ const NOT_SHOWN = [
   /^functions\/modules\/(console-switch|module|enable\.post|disable\.post)\.ts$/,
   /^functions\/registry\/(descriptor|install\.post|forge-files)\.ts$/,
   /^functions\/settings\/(fields|settings\.patch|public\.put)\.ts$/,
-  /^functions\/(auth|dashboard|repair)\/.*\.(post|put|patch|delete)\.ts$/,
+  /^functions\/(access|auth|dashboard|factors|repair)\/.*\.(post|put|patch|delete)\.ts$/,
   /^functions\/hypervisor\/(action\.post|api-tasks)\.ts$/,
   /^functions\/(checks\/(check(-report|-script)?|upgraders-script|system-findings|remedy-job|(checks|remedies)\.post)|findings\/.*)\.ts$/,
   // The scripts of package managers, and findings, whose English is in words/en/findings.ts.
@@ -24,12 +24,12 @@ const NOT_SHOWN = [
   /^functions\/(runs\/runs?\.post|plans\/(holds\.put|conffile-scripts))\.ts$/,
   /^functions\/updates\/(upgrade|run\.post|targets\.get|changelog\.get)\.ts$/,
   /^functions\/(jobs\/cancel\.post|install\/(host-helper|helper-(arguments|verbs)))\.ts$/,
-  /^functions\/auth\/host-account\.ts$/,
+  /^functions\/(auth\/host-account|tokens\/token\.delete)\.ts$/,
   /^functions\/restarts\/(standing-findings|(reboot|restart|services)-script)\.ts$/,
   /^functions\/install\/install\.post\.ts$/,
   /\/codes\.ts$/,
   /^runtime\/(command|errors|input)\.ts$/,
-  /^platform\/(certificate|config|files|links|log|secrets)\.ts$/,
+  /^platform\/(certificate|config|files|links|log|(oidc-)?variables|secrets)\.ts$/,
   /^cli\/(cli|command-line|terminal)\.ts$/,
   /^serve\/(function-instance|installed|main|server|service-manager|workers)\.ts$/,
   /^ssh\/(command|identity-script)\.ts$/,
@@ -43,6 +43,8 @@ const NOT_SHOWN = [
 const NO_SENTENCE = new Set([
   // The name of a schedule in an example.
   'Nuit du dimanche',
+  // That of a factor.
+  'Téléphone',
   'En attente de la fin de la tâche {} ({}){}…',
   'aucune réponse de {} {} pour {}',
 

@@ -67,4 +67,12 @@ export const formerSentences: readonly Pair[] = [
     'l’export par défaut ne rend pas une liste de déclarations',
     'the default export does not return a list of declarations',
   ],
+  [
+    'La configuration SSH est incomplète : l’hôte, l’utilisateur et le mot de passe sont nécessaires (« ops-panel settings set » sur la console du service).',
+    'The SSH settings are incomplete: they need a host, a user and a password (“ops-panel settings set” on the service’s console).',
+  ],
+  [
+    'Le mot de passe SSH enregistré ne peut pas être déchiffré. Saisissez-le à nouveau (« ops-panel settings set ssh_password » sur la console du service).',
+    'The stored SSH password cannot be decrypted. Enter it again (“ops-panel settings set ssh_password” on the service’s console).',
+  ],
 ]

@@ -18,6 +18,14 @@ export const hostSentences: readonly Pair[] = [
     'l’hôte a mis fin à la connexion de {} (compte expiré ?)',
     'the host closed the connection of {} (expired account?)',
   ],
+  ['l’hôte demande plus que le mot de passe de {}', 'the host asks more than the password of {}'],
+  ['l’hôte n’accepte pas de mot de passe pour {}, seulement : {}', 'the host accepts no password for {}, only: {}'],
+  ['l’hôte n’accepte pas de mot de passe pour {}', 'the host accepts no password for {}'],
+  ['l’hôte ne connaît pas ce compte', 'the host does not know this account'],
+  ['l’hôte pose trop de questions', 'the host asks too many questions'],
+  ['l’hôte accepte {} sans mot de passe : refusé ici', 'the host accepts {} without a password: refused here'],
+  ['l’hôte a mis fin à la connexion avant la réponse', 'the host closed the connection before the answer'],
+  ['personne n’a répondu à temps aux questions de l’hôte', 'nobody answered the questions of the host in time'],
   ['l’hôte n’a pas ouvert de canal à temps', 'the host did not open a channel in time'],
   ['l’hôte refuse d’exécuter une commande ({})', 'the host refused to run a command ({})'],
   ['l’hôte n’a pas répondu en {} s', 'the host did not answer within {} s'],
@@ -54,14 +62,6 @@ export const hostSentences: readonly Pair[] = [
   ['l’état de l’hôte est illisible ({})', 'the state of the host cannot be read ({})'],
   ['Connexion impossible : l’hôte SSH ne répond pas.', 'No connection: the SSH host does not answer.'],
   ['L’hôte SSH n’est pas configuré.', 'The SSH host is not configured.'],
-  [
-    'La configuration SSH est incomplète : l’hôte, l’utilisateur et le mot de passe sont nécessaires (« ops-panel settings set » sur la console du service).',
-    'The SSH settings are incomplete: they need a host, a user and a password (“ops-panel settings set” on the service’s console).',
-  ],
-  [
-    'Le mot de passe SSH enregistré ne peut pas être déchiffré. Saisissez-le à nouveau (« ops-panel settings set ssh_password » sur la console du service).',
-    'The stored SSH password cannot be decrypted. Enter it again (“ops-panel settings set ssh_password” on the service’s console).',
-  ],
 
   // The checks of the setup page
   ['L’hôte ne peut pas être utilisé : {}', 'The host cannot be used: {}'],

@@ -1,0 +1,29 @@
+import { barringAccount } from '../../db/access/users.ts'
+import { withCount } from '../../db/audit.ts'
+import { endSessions } from '../../db/sessions.ts'
+import { findUserByName } from '../../db/users.ts'
+import { timestamp } from '../../platform/clock.ts'
+import { escapeControl } from '../../platform/escape-control.ts'
+import { atConsole } from '../../runtime/audit.ts'
+import { CommandError, defineCommand } from '../../runtime/command.ts'
+import { auditStatement } from '../services.ts'
+
+/** Bars an account from the panel, as an administrator does there. The console may bar every account. */
+export default defineCommand({
+  name: 'users bar',
+  summary: 'exclure un compte du panneau : ses sessions se terminent, ses connexions sont refusées',
+  args: ['utilisateur'],
+
+  async run({ args: [username = ''] }, context) {
+    const { db, clock, operator } = context
+    const user = await findUserByName(db, username)
+    const shown = escapeControl(username)
+    if (!user) throw new CommandError(`l’utilisateur « ${shown} » ne s’est jamais connecté.`)
+    const at = timestamp(clock())
+    const entry = auditStatement(context, atConsole(operator), 'account_barred', { target: username })
+    const ended = await endSessions(db, { userId: user.id }, at, (count) =>
+      barringAccount(user.id, operator, at, withCount(entry, 'sessions', count)),
+    )
+    return `${shown} est exclu ; sessions terminées : ${ended}. Les services en marche l’appliquent en moins d’une minute.`
+  },
+})

@@ -1,0 +1,33 @@
+import * as z from 'zod'
+import type { ProvenBy } from '../../db/sessions.ts'
+import { ROLES } from '../../runtime/context.ts'
+import { PasskeyQuestion } from '../factors/passkeys.ts'
+import { askFactor, isFactorRequired } from '../factors/second-factor.ts'
+import type { Context, ErrorCode } from '../services.ts'
+import { type Admitted, type ENTRY_ACTIONS, ENTRY_ERRORS, openSession, type SignedIn } from './entry.ts'
+
+/** The codes that `admit` and `finishSignIn` throw. */
+export const FINISH_ERRORS = [...ENTRY_ERRORS, 'factor_required'] as const satisfies readonly ErrorCode[]
+
+/** The data of a challenge of a sign-in: the account as it was admitted. */
+export const PendingSignIn = z.object({
+  id: z.number(),
+  username: z.string(),
+  rights: z.object({ role: z.enum(ROLES), operates: z.union([z.literal('all'), z.array(z.string())]) }),
+  question: PasskeyQuestion.optional(),
+})
+
+/**
+ * Ends the part of a sign-in that the host decides. Opens a session, which may only enrol where a factor is required and
+ * none is enrolled. For an account with an enrolled factor, throws `factor_required` with a challenge instead;
+ * `POST /api/auth/login/answers` goes on.
+ */
+export async function finishSignIn(
+  context: Context<undefined, (typeof FINISH_ERRORS)[number], (typeof ENTRY_ACTIONS)[number]>,
+  admitted: Admitted,
+  provenBy: ProvenBy,
+): Promise<z.infer<typeof SignedIn>> {
+  const asked = await askFactor(context, { userId: admitted.id, purpose: 'sign_in', data: admitted })
+  if (asked) throw context.fail('factor_required', { more: asked })
+  return openSession(context, admitted, { provenBy, enrolling: isFactorRequired(context.config, admitted.rights.role) })
+}

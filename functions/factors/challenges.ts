@@ -1,0 +1,118 @@
+/*
+ * Challenges: what the service has asked, until it is answered. The client holds the id, the database its hash. A
+ * challenge belongs to a purpose and to a user, takes five answers, and is used once, in the transaction of what it
+ * allows.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import * as z from 'zod'
+import {
+  addChallenge,
+  countAnswer,
+  findOpenChallenge,
+  takesAnswers,
+  usingChallenge,
+} from '../../db/access/challenges.ts'
+import { isLostClaim } from '../../db/access/claims.ts'
+import type { Statement } from '../../db/libsql/database.ts'
+import { timestamp } from '../../platform/clock.ts'
+import { parseJson } from '../../platform/untrusted.ts'
+import { fail, type Services } from '../services.ts'
+
+/** The use of a challenge. One for another purpose is never accepted. */
+export type Purpose = 'oidc' | 'sign_in' | 'passkey_sign_in' | 'step_up' | 'totp' | 'passkey' | 'console'
+
+/** How long a challenge of each purpose is valid. */
+export const CHALLENGE_SECONDS: Readonly<Record<Purpose, number>> = {
+  oidc: 600,
+  sign_in: 300,
+  passkey_sign_in: 300,
+  step_up: 300,
+  totp: 600,
+  passkey: 600,
+  console: 1_800,
+}
+
+/** The id of a challenge, as a client gives it. */
+export const ChallengeId = z
+  .string()
+  .min(1)
+  .max(100)
+  .meta({
+    description: 'The challenge that is answered.',
+    examples: ['0LwTgDPgE5hyPa5nSVm6yHFFZkqEwBtV0nVUhk6pEwM'],
+  })
+
+type Given = Pick<Services, 'db' | 'secrets' | 'clock'>
+
+/** An open challenge: its hash, its user, and what the service has noted for the answer. */
+export interface Challenge<data> {
+  hash: string
+  userId: number | null
+  data: data
+}
+
+/** Stores a challenge with what its answer needs, sealed, and executes `more` with it. Returns the id for the client. */
+export async function createChallenge(
+  { db, secrets, clock }: Given,
+  { userId, purpose, data }: { userId: number | null; purpose: Purpose; data: unknown },
+  more: readonly Statement[] = [],
+): Promise<string> {
+  const id = randomBytes(32).toString('base64url')
+  const hash = hashOf(id)
+  const now = clock()
+  const data_sealed = secrets.seal(sealedAs(hash), JSON.stringify(data))
+  const expires = timestamp(new Date(now.getTime() + CHALLENGE_SECONDS[purpose] * 1000))
+  await addChallenge(db, { hash, user_id: userId, purpose, data_sealed }, { now: timestamp(now), expires }, more)
+  return id
+}
+
+/**
+ * Returns an open challenge. `userId` is the caller's, or `any` where the challenge itself tells who answers. Throws
+ * `challenge_over` for one that is unknown, expired, used, or of another user or purpose.
+ */
+export async function findChallenge<data>(
+  { db, secrets, clock }: Given,
+  { id, purpose, userId }: { id: string; purpose: Purpose; userId: number | null | 'any' },
+  shape: z.ZodType<data>,
+): Promise<Challenge<data>> {
+  const row = await findOpenChallenge(db, { hash: hashOf(id), purpose }, timestamp(clock()))
+  if (!row || (userId !== 'any' && row.user_id !== userId)) throw fail('challenge_over')
+  const data = shape.parse(parseJson(secrets.open(sealedAs(row.hash), row.data_sealed)))
+  return { hash: row.hash, userId: row.user_id, data }
+}
+
+/**
+ * Counts an answer, to be called before it is checked: five at the same time are five guesses. Throws `challenge_over`
+ * when the challenge takes none any more.
+ */
+export async function countChallengeAnswer({ db, clock }: Given, { hash }: Challenge<unknown>): Promise<void> {
+  if (!(await countAnswer(db, hash, timestamp(clock())))) throw fail('challenge_over')
+}
+
+/** The failure after a wrong answer: `factor_wrong`, or `challenge_over` when that was the last one that it takes. */
+export async function wrongAnswer({ db, clock }: Given, { hash }: Challenge<unknown>) {
+  return fail((await takesAnswers(db, hash, timestamp(clock()))) ? 'factor_wrong' : 'challenge_over')
+}
+
+/**
+ * Makes the statements that use the challenge up, for the transaction of what it allows. That one is rolled back when
+ * the challenge is already used; `onceOnly` then throws `challenge_over`.
+ */
+export function useChallenge({ clock }: Given, { hash }: Challenge<unknown>): Statement[] {
+  return usingChallenge(hash, timestamp(clock()))
+}
+
+/** Awaits a transaction that uses something up. Throws `challenge_over` when another one was faster. */
+export function onceOnly<result>(transaction: Promise<result>): Promise<result> {
+  return transaction.catch((error: unknown) => {
+    throw isLostClaim(error) ? fail('challenge_over', { cause: error }) : error
+  })
+}
+
+function hashOf(id: string): string {
+  return createHash('sha256').update(id).digest('hex')
+}
+
+function sealedAs(hash: string): string {
+  return `challenge ${hash}`
+}

@@ -1,0 +1,86 @@
+import * as z from 'zod'
+import { type ListedFactor, listFactors, replacingRecoveryCodes } from '../../db/access/factors.ts'
+import type { Statement } from '../../db/libsql/database.ts'
+import type { User } from '../../runtime/context.ts'
+import type { Context, ErrorCode } from '../services.ts'
+import { onceOnly } from './challenges.ts'
+import { newRecoveryCodes, RecoveryCodes } from './recovery-codes.ts'
+
+/** Factors of one user: more than anybody carries. */
+export const MOST_FACTORS = 10
+
+/** The name that people give a factor, to know it in the list. */
+export const FactorName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(60)
+  .meta({ examples: ['Téléphone'] })
+
+/** The id of a factor, as `GET /api/auth/factors` lists it. */
+export const FactorId = z
+  .int()
+  .positive()
+  .meta({ id: 'FactorId', description: 'Names a second factor.', examples: [3] })
+
+/** A second factor as its owner sees it. */
+export const Factor = z
+  .object({
+    id: FactorId,
+    kind: z.enum(['totp', 'passkey']),
+    name: z.string(),
+    created_at: z.string(),
+    last_used_at: z.string().nullable(),
+  })
+  .meta({ id: 'Factor' })
+
+export const EXAMPLE_FACTOR = {
+  id: 3,
+  kind: 'totp',
+  name: 'Téléphone',
+  created_at: '2026-03-01T12:00:00.000Z',
+  last_used_at: null,
+} as const
+
+/** The answer to an enrolment. */
+export const Enrolled = z.object({ factor: Factor, recovery_codes: RecoveryCodes.optional() })
+
+export const ENROLMENT_ERRORS = ['factors_full', 'challenge_over'] as const satisfies readonly ErrorCode[]
+export const ENROLMENT_ACTIONS = ['factor_add', 'recovery_codes_made'] as const
+
+type Given = Pick<
+  Context<undefined, (typeof ENROLMENT_ERRORS)[number], (typeof ENROLMENT_ACTIONS)[number]>,
+  'db' | 'auditEntry' | 'fail'
+>
+
+/** Throws `factors_full` for a caller who has the most factors already. */
+export async function expectRoom({
+  db,
+  user,
+  fail,
+}: Pick<Context<Pick<User, 'id' | 'username'>, 'factors_full', never>, 'db' | 'user' | 'fail'>): Promise<void> {
+  if ((await listFactors(db, user.id)).length >= MOST_FACTORS)
+    throw fail('factors_full', { values: { most: MOST_FACTORS } })
+}
+
+/**
+ * Stores a factor of `user` by `statements`, which also use its challenge up, with its audit entry; with the user's first
+ * factor, ten recovery codes too.
+ */
+export async function enrol(
+  { db, auditEntry, fail }: Given,
+  user: Pick<User, 'id' | 'username'>,
+  { kind, name }: Pick<ListedFactor, 'kind' | 'name'>,
+  statements: readonly Statement[],
+): Promise<z.infer<typeof Enrolled>> {
+  await expectRoom({ db, user, fail })
+  const isFirst = (await listFactors(db, user.id)).length === 0
+  const made = isFirst ? newRecoveryCodes() : undefined
+  const told = made && [...replacingRecoveryCodes(user.id, made.hashes), auditEntry('recovery_codes_made', { user })]
+  const added = auditEntry('factor_add', { user, target: user.username, details: { kind, name } })
+  await onceOnly(db.batch([...statements, added, ...(told ?? [])]))
+  const factor = (await listFactors(db, user.id)).findLast((each) => each.kind === kind && each.name === name)
+  // Removed again in the same moment, by another tab.
+  if (!factor) throw fail('challenge_over')
+  return { factor, ...(made && { recovery_codes: made.codes }) }
+}

@@ -1,0 +1,29 @@
+import { useEffect } from 'preact/hooks'
+import { Enrolment } from '../../parts/access/enrolment.tsx'
+import { accessWords } from '../../parts/access/words.ts'
+import { useAct } from '../../parts/action.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { askRights, enrolling, signOut } from '../../wire/panel.ts'
+import { words } from '../../words/words.ts'
+
+/** The page of a user who must add a second factor before anything else. */
+export function MustEnrol() {
+  const { shell } = words()
+  const { must: say } = accessWords()
+  // The next token is for the whole panel.
+  const enter = useAct(askRights)
+  useEffect(() => {
+    document.title = shell.titleOf(say.title, shell.product)
+  }, [say.title])
+  return (
+    <div class="sign-in enrol">
+      <h1>{say.title}</h1>
+      <p class="dim">{say.why(enrolling.value?.username ?? '')}</p>
+      <Enrolment done={() => void enter.run()} />
+      <Problem error={enter.error.value} retry={enter.run} />
+      <button type="button" class="button plain" onClick={() => void signOut()}>
+        {shell.signOut}
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,22 @@
+import type { Pair } from '../../../nouns/from-service.ts'
+
+/** Sentences about signing in, tokens and providers. */
+export const accessSentences: readonly Pair[] = [
+  ['Connexion impossible : {}.', 'Sign-in impossible: {}.'],
+  [
+    'Connexion refusée : {}. Recommencez depuis la page de connexion.',
+    'Sign-in refused: {}. Start again from the sign-in page.',
+  ],
+  ['le fournisseur a refusé ({})', 'the provider has refused ({})'],
+  ['la réponse du fournisseur n’est pas valable', 'the answer of the provider is not valid'],
+  ['la réponse du fournisseur est trop longue', 'the answer of the provider is too long'],
+  ['la réponse de {} est trop longue', 'the answer of {} is too long'],
+  [
+    'le fournisseur ne donne pas la donnée « {} » (PANEL_OIDC_CLAIM)',
+    'the provider does not give the claim “{}” (PANEL_OIDC_CLAIM)',
+  ],
+  ['le fournisseur {} ne donne pas sa configuration', 'the provider {} does not give its configuration'],
+  ['un nom sans caractères invisibles', 'a name without invisible characters'],
+  ['une date à venir, dans 400 jours au plus', 'a date to come, in 400 days at most'],
+  ['none, own ou une fonction', 'none, own or a function'],
+]

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import { accountOf, authorizationRequest, OidcError } from '../../../functions/oidc/provider.ts'
+import { type Says, startProvider } from './provider.ts'
+
+const REDIRECT = 'https://panel.example/oidc'
+
+async function start(says: Partial<Says> = {}) {
+  const provider = await startProvider(says)
+  const config = {
+    issuer: provider.issuer,
+    clientId: 'panel',
+    clientSecret: 'geheim',
+    redirect: REDIRECT,
+    claim: 'preferred_username',
+  }
+  return { provider, config }
+}
+
+test('a sign-in asks with state, nonce and PKCE, and gives the account of the claim', async () => {
+  const { provider, config } = await start()
+
+  const { url, pending } = await authorizationRequest(config)
+  const sent = Object.fromEntries(new URL(url).searchParams)
+  const name = await accountOf(config, pending, provider.signIn(url))
+
+  expect(sent).toMatchObject({
+    client_id: 'panel',
+    redirect_uri: REDIRECT,
+    response_type: 'code',
+    scope: 'openid profile',
+    state: pending.state,
+    nonce: pending.nonce,
+    code_challenge_method: 'S256',
+  })
+  expect(url).not.toContain(pending.verifier)
+  expect(name).toBe('bob')
+  expect(provider.asked.map(({ path }) => path)).toContain('/keys')
+})
+
+test.each<[string, () => Partial<Says>]>([
+  ['signed by a key that the provider does not publish', () => ({ foreignKey: true })],
+  ['not signed', () => ({ unsigned: true })],
+  ['for another client', () => ({ claims: { aud: 'other', preferred_username: 'bob' } })],
+  ['of another issuer', () => ({ claims: { iss: 'https://evil.example', preferred_username: 'bob' } })],
+  ['with another nonce', () => ({ claims: { nonce: 'other', preferred_username: 'bob' } })],
+  ['that has expired', () => ({ lifetime: -60 })],
+  ['without the claim', () => ({ claims: {} })],
+  ['whose claim is no text', () => ({ claims: { preferred_username: ['root'] } })],
+])('an ID token %s is refused', async (_, says) => {
+  const { provider, config } = await start(says())
+  const { url, pending } = await authorizationRequest(config)
+
+  const refused = accountOf(config, pending, provider.signIn(url))
+
+  await expect(refused).rejects.toMatchObject({ name: 'OidcError', reason: 'invalid' })
+})
+
+test('an answer to another request, with another verifier, or used twice, is refused', async () => {
+  const { provider, config } = await start()
+  const one = await authorizationRequest(config)
+  const two = await authorizationRequest(config)
+  const invalid = { name: 'OidcError', reason: 'invalid' }
+
+  const mixed = accountOf(config, two.pending, provider.signIn(one.url))
+  await expect(mixed).rejects.toMatchObject(invalid)
+  const stolen = { ...one.pending, verifier: two.pending.verifier }
+  const other = accountOf(config, stolen, provider.signIn(one.url))
+  await expect(other).rejects.toMatchObject(invalid)
+  const answer = provider.signIn(one.url)
+  expect(await accountOf(config, one.pending, answer)).toBe('bob')
+  await expect(accountOf(config, one.pending, answer)).rejects.toMatchObject(invalid)
+})
+
+test('a provider that says no is told as a refusal', async () => {
+  const { provider, config } = await start()
+  const { url, pending } = await authorizationRequest(config)
+  const state = new URL(url).searchParams.get('state') ?? ''
+  const answer = `?${new URLSearchParams({ error: 'access_denied', state })}`
+
+  await expect(accountOf(config, pending, answer)).rejects.toMatchObject({ reason: 'denied' })
+  expect(provider.asked.map(({ path }) => path)).not.toContain('/token')
+})
+
+test.each<[string, Partial<Says>]>([
+  ['an endless document', { discovery: (response) => void response.end('x'.repeat(600 * 1024)) }],
+  ['an error', { discovery: (response) => void response.writeHead(500).end() }],
+  [
+    'the document of another issuer',
+    { discovery: (response) => void response.end('{"issuer":"https://evil.example"}') },
+  ],
+  ['a redirect', { discovery: (response) => void response.writeHead(302, { location: 'https://evil.example' }).end() }],
+])('a provider whose discovery is %s is not used', async (_, says) => {
+  const { config } = await start(says)
+
+  await expect(authorizationRequest(config)).rejects.toThrow(OidcError)
+})
+
+test('a provider that is away is told as unreachable', async () => {
+  const config = {
+    issuer: 'http://127.0.0.1:9',
+    clientId: 'panel',
+    clientSecret: undefined,
+    redirect: REDIRECT,
+    claim: 'sub',
+  }
+
+  await expect(authorizationRequest(config)).rejects.toMatchObject({ reason: 'unreachable' })
+})

@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest'
+import * as z from 'zod'
+import me from '../../../functions/auth/me.get.ts'
+import refresh from '../../../functions/auth/refresh.post.ts'
+import answer from '../../../functions/oidc/answer.post.ts'
+import provided from '../../../functions/oidc/provider.get.ts'
+import request from '../../../functions/oidc/request.post.ts'
+import type { Account } from '../../../ssh/ssh.ts'
+import { fail } from '../../../functions/services.ts'
+import { SshError } from '../../../ssh/ssh.ts'
+import { testApp } from '../../app.ts'
+import { answered, audited, refused, rows } from '../answers.ts'
+import { type Says, startProvider } from './provider.ts'
+
+const BOB: Account = {
+  name: 'bob',
+  uid: 1000,
+  groups: ['bob', 'ops'],
+  shell: '/bin/bash',
+  sudo: undefined,
+  localPassword: false,
+  overdue: undefined,
+}
+
+const Begun = z.object({ url: z.string(), challenge: z.string() })
+const SignedIn = z.object({ access_token: z.string(), user: z.object({ username: z.string(), is_admin: z.boolean() }) })
+
+async function start({
+  host = BOB,
+  env = {},
+  says = {},
+}: {
+  host?: Account | null | Error
+  env?: Record<string, string>
+  says?: Partial<Says>
+} = {}) {
+  const provider = await startProvider(says)
+  const asked: string[] = []
+  const app = await testApp([request, answer, provided, me, refresh], {
+    env: {
+      PANEL_OIDC_ISSUER: provider.issuer,
+      PANEL_OIDC_CLIENT_ID: 'panel',
+      PANEL_OIDC_CLIENT_SECRET: 'geheim-4711',
+      PANEL_OIDC_NAME: 'Firma',
+      PANEL_PUBLIC_URL: 'https://panel.example',
+      ...env,
+    },
+    fake: {
+      inspect(username) {
+        asked.push(username)
+        if (host instanceof Error) throw host
+        return host
+      },
+    },
+  })
+  const begin = async () => Begun.parse(await answered(await app.request('POST', '/api/auth/oidc'), 200))
+  const end = (challenge: string, query: string, headers = {}) =>
+    app.request('POST', '/api/auth/oidc/answer', { body: { challenge, answer: query }, headers })
+  const signIn = async () => {
+    const { url, challenge } = await begin()
+    return end(challenge, provider.signIn(url))
+  }
+  return { app, provider, asked, begin, end, signIn }
+}
+
+test('a person whom the provider names signs in as that account of the host', async () => {
+  const { app, asked, signIn } = await start()
+
+  const { access_token, user } = SignedIn.parse(await answered(await signIn(), 200))
+
+  expect(user).toEqual({ username: 'bob', is_admin: false })
+  expect(asked).toEqual(['bob'])
+  const headers = { authorization: `Bearer ${access_token}` }
+  expect(await answered(await app.request('GET', '/api/auth/me', { headers }), 200)).toMatchObject({ role: 'operator' })
+  expect(await rows(app.db, 'SELECT proven_by FROM sessions')).toEqual([{ proven_by: 'oidc' }])
+  expect(await audited(app.db)).toMatchObject([{ action: 'login_success', username: 'bob', details: { by: 'oidc' } }])
+  expect(app.signIns).toEqual([])
+  expect(app.lines().join('\n')).not.toContain('geheim-4711')
+})
+
+test('the host alone decides what the account may do', async () => {
+  const isAdmin = async (groups: string[], env: Record<string, string> = {}) => {
+    const { signIn } = await start({ host: { ...BOB, groups }, env })
+    return SignedIn.parse(await answered(await signIn(), 200)).user.is_admin
+  }
+
+  expect(await isAdmin(['sudo'])).toBe(true)
+  expect(await isAdmin(['bob'])).toBe(false)
+  expect(await isAdmin(['panel'], { PANEL_ADMIN_GROUPS: 'panel' })).toBe(true)
+})
+
+test.each<[string, Account | null | Error, number, string]>([
+  ['does not exist', null, 403, 'account_unusable'],
+  ['has expired', { ...BOB, overdue: 'expired' }, 403, 'account_unusable'],
+  ['is root', { ...BOB, name: 'root', uid: 0 }, 403, 'account_unusable'],
+  ['runs no commands', { ...BOB, shell: '/usr/sbin/nologin' }, 403, 'account_kept_out'],
+  ['cannot be asked about', new SshError('unreachable', 'away'), 503, 'host_silent'],
+  ['has no service account to confirm it', fail('ssh_incomplete'), 503, 'host_silent'],
+])('an account that %s is refused', async (_, host, status, code) => {
+  const { app, signIn } = await start({ host, env: { PANEL_UNCONFIRMED_ADMINISTRATORS: 'on' } })
+
+  await refused(await signIn(), status, code)
+  expect(await rows(app.db, 'SELECT * FROM sessions')).toEqual([])
+  expect(await audited(app.db)).toMatchObject([{ action: 'login_failed', details: { by: 'oidc' } }])
+})
+
+test('an account outside of the groups that may sign in is refused', async () => {
+  const { signIn } = await start({ env: { PANEL_SIGN_IN_GROUPS: 'staff' } })
+
+  await refused(await signIn(), 403, 'not_invited')
+})
+
+test.each([['bob:x'], ['../root'], ['bob\nroot'], ['x'.repeat(5_000)]])(
+  'a claim that is no name of an account is refused, and the host is not asked: %j',
+  async (preferred_username) => {
+    const { asked, signIn } = await start({ says: { claims: { preferred_username } } })
+
+    await refused(await signIn(), 403, 'account_unusable')
+    expect(asked).toEqual([])
+  },
+)
+
+test('an answer counts once, with the challenge of its own request, and from the panel’s own page', async () => {
+  const { provider, begin, end } = await start()
+  const one = await begin()
+  const two = await begin()
+  const query = provider.signIn(one.url)
+
+  await refused(await end(one.challenge, query, { origin: 'https://evil.example' }), 403, 'origin_forbidden')
+  await refused(await end(two.challenge, query), 401, 'oidc_invalid')
+  await refused(await end('A'.repeat(43), query), 410, 'challenge_over')
+  await answered(await end(one.challenge, query), 200)
+  await refused(await end(one.challenge, query), 410, 'challenge_over')
+})
+
+test('a challenge ends after ten minutes, and after five answers', async () => {
+  const { app, provider, begin, end } = await start()
+  const late = await begin()
+  app.advance(600_001)
+  await refused(await end(late.challenge, provider.signIn(late.url)), 410, 'challenge_over')
+
+  const { url, challenge } = await begin()
+  for (let n = 0; n < 5; n += 1) await refused(await end(challenge, '?code=x&state=y'), 401, 'oidc_invalid')
+  await refused(await end(challenge, provider.signIn(url)), 410, 'challenge_over')
+})
+
+test('a refusal of the provider is told, and a provider that is away', async () => {
+  const { begin, end } = await start()
+  const { url, challenge } = await begin()
+  const state = new URL(url).searchParams.get('state')
+  await refused(await end(challenge, `?error=access_denied&state=${state}`), 401, 'oidc_denied')
+
+  const away = await start({ env: { PANEL_OIDC_ISSUER: 'http://127.0.0.1:9' } })
+  await refused(await away.app.request('POST', '/api/auth/oidc'), 503, 'oidc_unreachable')
+})
+
+test('without a provider there is nothing to sign in by', async () => {
+  const { app } = await start()
+  expect(await answered(await app.request('GET', '/api/auth/oidc'), 200)).toEqual({ name: 'Firma' })
+
+  const without = await testApp([request, answer, provided])
+  expect(await answered(await without.request('GET', '/api/auth/oidc'), 200)).toEqual({ name: null })
+  await refused(await without.request('POST', '/api/auth/oidc'), 405, 'method_not_allowed')
+})

@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest'
+import { createPanel } from '../../../client/index.ts'
+import { openPage, signIn } from '../browser.ts'
+import { started } from './started.ts'
+
+const WAIT = { timeout: 30_000 }
+const REFUSED = /status of (401|403)|net::ERR_ABORTED/
+
+test('an administrator ends the sessions of somebody, bars them, and admits them again', async () => {
+  const { service } = await started()
+  const guest = await openPage(service.url, { expected: REFUSED })
+  await signIn(guest, 'guest')
+  const page = await openPage(`${service.url}/access`)
+  await signIn(page)
+  const row = page.locator('.people > li').filter({ hasText: 'guest' })
+  await row.getByRole('button', { name: '1 session de guest' }).click(WAIT)
+  await row.getByText('Chrome sur Linux').waitFor(WAIT)
+
+  await row.getByRole('button', { name: 'Autres actions sur guest' }).click()
+  await page.getByRole('button', { name: 'Mettre fin à ses sessions' }).click()
+  await page.locator('dialog').getByRole('button', { name: 'Mettre fin à ses sessions' }).click()
+  await guest.locator('input[name=username]').waitFor(WAIT)
+
+  await row.getByRole('button', { name: 'Autres actions sur guest' }).click()
+  await page.getByRole('button', { name: 'Exclure', exact: true }).click()
+  await page.locator('dialog').getByRole('button', { name: 'Exclure' }).click()
+  await row.getByText(/^Exclu par demo/).waitFor(WAIT)
+  await guest.locator('input[name=username]').fill('guest')
+  await guest.locator('input[name=password]').fill('guest')
+  await guest.keyboard.press('Enter')
+  await guest.getByText('Un administrateur a exclu votre compte de ce panneau.').waitFor(WAIT)
+
+  await row.getByRole('button', { name: 'Autres actions sur guest' }).click()
+  await page.getByRole('button', { name: 'Admettre de nouveau' }).click()
+  await row.getByText(/^Exclu par demo/).waitFor({ state: 'detached', ...WAIT })
+  await signIn(guest, 'guest')
+})
+
+test('administrators do not bar themselves', async () => {
+  const { service } = await started()
+  const page = await openPage(`${service.url}/access`)
+  await signIn(page)
+  await page.getByRole('button', { name: 'Autres actions sur demo' }).click(WAIT)
+  const bar = page.getByRole('button', { name: 'Exclure', exact: true })
+
+  expect(await bar.getAttribute('title')).toBe('Vous ne pouvez pas exclure votre propre compte.')
+  await bar.click({ force: true })
+  expect(await page.locator('dialog').count()).toBe(0)
+})
+
+test('an API token is shown once, works, and is revoked', async () => {
+  const { service } = await started()
+  const page = await openPage(`${service.url}/account`)
+  await signIn(page)
+  await page.getByRole('button', { name: 'Nouveau jeton' }).click(WAIT)
+  await page.getByLabel('Nom', { exact: true }).fill('Supervision')
+  await page.getByText('Certaines', { exact: true }).click()
+  await page.getByRole('button', { name: 'Créer le jeton' }).click()
+  await page.getByText('Choisissez au moins une cible.').waitFor(WAIT)
+  await page.locator('.pick').getByRole('checkbox').first().check()
+  await page.getByRole('button', { name: 'Créer le jeton' }).click()
+  const token = await page.locator('dialog .secret').innerText(WAIT)
+  const asked = () => fetch(`${service.url}/api/auth/me`, { headers: { authorization: `Bearer ${token}` } })
+  expect((await asked()).status).toBe(200)
+  await page.getByRole('button', { name: 'Terminer' }).click()
+  expect(await page.content()).not.toContain(token)
+
+  await page.getByRole('button', { name: 'Révoquer le jeton Supervision' }).click(WAIT)
+  await page.locator('dialog').getByRole('button', { name: 'Révoquer' }).click()
+  await page.getByText('Aucun jeton.').waitFor(WAIT)
+  expect((await asked()).status).toBe(401)
+})
+
+test('the chosen entries of the audit log are saved as a file', async () => {
+  const { service } = await started()
+  const page = await openPage(`${service.url}/audit`)
+  await signIn(page)
+  await page.getByLabel('Action').selectOption('login_success')
+  await page.getByRole('button', { name: 'Filtrer' }).click()
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Exporter en CSV' }).click(WAIT)
+  const file = await saved
+  const chunks: Buffer[] = []
+  for await (const chunk of await file.createReadStream()) chunks.push(chunk)
+  const text = Buffer.concat(chunks).toString()
+
+  expect(file.suggestedFilename()).toBe('audit.csv')
+  expect(text).toContain('login_success')
+  expect(text).not.toContain('settings_changed')
+})
+
+test('a viewer reads, and is offered nothing that only others may do', async () => {
+  const { service } = await started({ PANEL_VIEWER_GROUPS: 'guest', PANEL_OPERATOR_GROUPS: 'sudo' })
+  const admin = createPanel({ url: service.url })
+  await admin.signIn('demo', 'demo')
+  const page = await openPage(`${service.url}/updates`)
+  await signIn(page, 'guest')
+  await page.locator('.targets tr.row').first().waitFor(WAIT)
+  expect(await page.getByRole('button', { name: /^(Tout vérifier|Tout examiner|Examiner|Vérifier)/ }).count()).toBe(0)
+  expect(await page.locator('.targets .c-check input').count()).toBe(0)
+
+  await page.getByRole('link', { name: 'Conteneurs' }).first().click()
+  await page.getByRole('heading', { name: 'Conteneurs' }).waitFor(WAIT)
+  expect(await page.locator('.container-actions').count()).toBe(0)
+  await page.getByRole('link', { name: 'guest' }).click()
+  await page.getByText('Lecture.').waitFor(WAIT)
+})
+
+test('an operator of one container starts and stops that one alone', async () => {
+  const { service } = await started({ PANEL_OPERATOR_GROUPS: 'guest:lxc/101' })
+  const page = await openPage(`${service.url}/containers`)
+  await signIn(page, 'guest')
+  await page.getByRole('button', { name: 'Arrêter web' }).waitFor(WAIT)
+  expect(await page.locator('.container-actions').count()).toBe(1)
+
+  await page.getByRole('link', { name: 'Mises à jour' }).first().click()
+  const all = page.getByRole('button', { name: 'Tout vérifier' })
+  await all.waitFor(WAIT)
+  expect(await all.getAttribute('title')).toBe('Vos droits ne couvrent pas toutes les cibles.')
+})

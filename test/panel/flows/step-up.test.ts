@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest'
+import { createPanel } from '../../../client/index.ts'
+import { focused, follow, openPage, signIn } from '../browser.ts'
+import { ageProofs, codeNow, shownSecret } from './proofs.ts'
+import { started } from './started.ts'
+
+const WAIT = { timeout: 30_000 }
+/** The refusal that asks for a proof, and a wrong proof. */
+const REFUSED = /status of (401|403)/
+
+/** A page whose user proved who they are an hour ago. */
+async function opened(path: string) {
+  const { service } = await started()
+  const page = await openPage(service.url, { expected: REFUSED })
+  await signIn(page)
+  await ageProofs(service.folder)
+  await page.reload()
+  await page.locator('.shell').waitFor(WAIT)
+  await follow(page, path)
+  const panel = createPanel({ url: service.url })
+  await panel.signIn('demo', 'demo')
+  const dialog = page.getByRole('dialog', { name: 'Confirmez qui vous êtes' })
+  return { page, service, panel, dialog }
+}
+
+test('an action asks in place who the user is, goes on with it, and keeps what was typed', async () => {
+  const { page, panel, dialog } = await opened('/settings')
+  const field = page.getByLabel('Conteneurs vérifiés en même temps')
+  await field.fill('3')
+  await page.keyboard.press('Enter')
+  await dialog.waitFor(WAIT)
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name')), WAIT).toBe('password')
+
+  await page.keyboard.type('wrong')
+  await page.keyboard.press('Enter')
+  await page.getByText('L’hôte n’a pas accepté votre mot de passe.').waitFor(WAIT)
+  await dialog.getByLabel('Votre mot de passe').fill('demo')
+  await page.keyboard.press('Enter')
+
+  await dialog.waitFor({ state: 'detached', ...WAIT })
+  await page.getByText('Réglages enregistrés.').first().waitFor(WAIT)
+  expect(await field.inputValue()).toBe('3')
+  expect(await panel.api('GET /api/settings')).toMatchObject({ checks_parallel: '3' })
+})
+
+test('who declines changes nothing, is told so, and keeps what was typed', async () => {
+  const { page, panel, dialog } = await opened('/settings')
+  const before = await panel.api('GET /api/settings')
+  const field = page.getByLabel('Conteneurs vérifiés en même temps')
+  await field.fill('3')
+  await field.press('Enter')
+  await dialog.waitFor(WAIT)
+  await page.keyboard.press('Escape')
+
+  await page.getByText('Rien n’a été fait\u00a0: vous n’avez pas confirmé qui vous êtes.').waitFor(WAIT)
+  expect(await field.inputValue()).toBe('3')
+  expect(await panel.api('GET /api/settings')).toEqual(before)
+  expect(await focused(page)).not.toBe('nothing')
+})
+
+test('with a second factor, the factor is asked for and not the password', async () => {
+  const { service } = await started()
+  const page = await openPage(`${service.url}/account`, { expected: REFUSED })
+  await signIn(page)
+  await page.getByRole('button', { name: 'Ajouter une application' }).click()
+  await page.locator('.qr path').waitFor({ state: 'attached', ...WAIT })
+  const secret = await shownSecret(page)
+  await page.locator('input[name=code]').fill(codeNow(secret, -1))
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Je les ai gardés').check(WAIT)
+  await page.getByRole('button', { name: 'Terminer' }).click()
+  await ageProofs(service.folder)
+  await page.reload()
+  await page.getByRole('button', { name: 'Nouveaux codes de secours' }).click(WAIT)
+  await page.getByRole('button', { name: 'Remplacer les codes' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Confirmez qui vous êtes' })
+  await dialog.getByLabel('Code à six chiffres').fill(codeNow(secret), WAIT)
+  expect(await dialog.locator('input[type=password]').count()).toBe(0)
+  await page.keyboard.press('Enter')
+
+  await page.getByRole('dialog', { name: 'Vos nouveaux codes de secours' }).waitFor(WAIT)
+  expect(await page.locator('.codes li').count()).toBe(10)
+})
+
+test('requests that wait share one question, and a proof in another window answers it', async () => {
+  const { page, dialog } = await opened('/account')
+  const other = await page.context().newPage()
+  await other.goto(new URL('/account', page.url()).href)
+  for (const each of [page, other]) {
+    await each.getByRole('button', { name: 'Nouveau jeton' }).click(WAIT)
+    await each.getByLabel('Nom', { exact: true }).fill('Supervision')
+    await each.keyboard.press('Enter')
+    await each.getByRole('dialog', { name: 'Confirmez qui vous êtes' }).waitFor(WAIT)
+  }
+  expect(await dialog.count()).toBe(1)
+  await other.getByLabel('Votre mot de passe').fill('demo')
+  await other.keyboard.press('Enter')
+
+  for (const each of [page, other]) {
+    await each.getByRole('dialog', { name: 'Votre nouveau jeton' }).waitFor(WAIT)
+    expect(await each.locator('.secret').innerText()).toMatch(/^opt_[\w-]{43}$/)
+  }
+})
+
+test('a terminal opens once its user has confirmed who they are', async () => {
+  const { page, dialog } = await opened('/terminal?target=lxc:101')
+  await dialog.waitFor({ timeout: 60_000 })
+  await dialog.getByLabel('Votre mot de passe').fill('demo')
+  await page.keyboard.press('Enter')
+
+  await expect.poll(() => page.locator('.xterm-rows').innerText(), { timeout: 60_000 }).toMatch(/[#$]\s*$/)
+})
+
+test('a terminal whose user declines says why it is not open', async () => {
+  const { page, dialog } = await opened('/terminal?target=lxc:101')
+  await dialog.waitFor({ timeout: 60_000 })
+  await page.keyboard.press('Escape')
+
+  await page.getByText('Le terminal n’est pas ouvert\u00a0: vous n’avez pas confirmé qui vous êtes.').waitFor(WAIT)
+})
