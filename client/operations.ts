@@ -838,7 +838,9 @@ export interface Operations {
       | 'proof_required'
       | 'proof_wrong'
       | 'rate_limited'
+      | 'session_ended'
       | 'unauthenticated'
+      | 'user_missing'
       | AnyCode
   }
   /** API tokens */

@@ -64,3 +64,61 @@ test.each([
   expect(found).toHaveLength(1)
   expect(found.flatMap(wrongs)).not.toEqual([])
 })
+
+/** Requirements of levels 1 and 2 in the chapters V6, V7 and V8 of the OWASP ASVS 5.0.0: section and number of the last one. */
+const ASVS: readonly (readonly [section: string, last: number])[] = [
+  ...([
+    ['6.1', 3],
+    ['6.2', 12],
+    ['6.3', 4],
+    ['6.4', 4],
+    ['6.5', 5],
+    ['6.6', 3],
+    ['6.8', 4],
+  ] as const),
+  ...([
+    ['7.1', 3],
+    ['7.2', 4],
+    ['7.3', 2],
+    ['7.4', 5],
+    ['7.5', 2],
+    ['7.6', 2],
+  ] as const),
+  ...([
+    ['8.1', 2],
+    ['8.2', 3],
+    ['8.3', 1],
+    ['8.4', 1],
+  ] as const),
+]
+const REQUIREMENTS = ASVS.flatMap(([section, last]) => Array.from({ length: last }, (_, n) => `${section}.${n + 1}`))
+
+/** Returns the rows of the tables of the standard: the requirement, and what shows it. */
+function requirements(text: string): { id: string; shown: string }[] {
+  const [, tables = ''] = text.split('## OWASP ASVS')
+  return [...tables.matchAll(/^\| (\d+\.\d+\.\d+) .*\| ([^|]*) \|$/gm)].map(([, id = '', shown = '']) => ({
+    id,
+    shown,
+  }))
+}
+
+/** A requirement has tests that exist, or the reason why it does not apply. */
+function isShown({ shown }: { shown: string }): boolean {
+  if (/^not applicable: \S/.test(shown)) return true
+  const files = [...shown.matchAll(/`(test\/[^`]+)`/g)].map(([, file = '']) => file)
+  return files.length > 0 && files.every((file) => existsSync(join(ROOT, file)))
+}
+
+test('each requirement of the ASVS is in SECURITY.md once, with a test or the reason why it does not apply', () => {
+  const found = requirements(read('SECURITY.md'))
+
+  expect(found.map(({ id }) => id)).toEqual(REQUIREMENTS)
+  expect(found.filter((each) => !isShown(each))).toEqual([])
+})
+
+test.each(['', 'later', 'not applicable: ', '`test/nothing.test.ts`'])(
+  'a requirement that is shown by %j is found',
+  (shown) => {
+    expect(isShown({ shown })).toBe(false)
+  },
+)

@@ -6,6 +6,7 @@ import { timestamp } from '../../platform/clock.ts'
 import type { AuditNote, User } from '../../runtime/context.ts'
 import { EXAMPLE_TOKEN, WRITES } from '../../runtime/function.ts'
 import { ACCESS_SECONDS } from '../../sessions/sessions.ts'
+import { rightsForToken } from '../auth/host-account.ts'
 import { answerProof, PROOF_ANSWER_ERRORS, PromptAnswers, proofAsked } from '../auth/prompts.ts'
 import { CurrentPassword, PROOF_ERRORS, provePassword } from '../auth/proof.ts'
 import { checkAnswer, CodeAnswer, type FactorAnswer, PasskeyAnswer } from '../factors/answer.ts'
@@ -18,10 +19,12 @@ const ERRORS = [
   ...PROOF_ERRORS,
   ...PROOF_ANSWER_ERRORS,
   'factor_proof_required',
+  'user_missing',
+  'session_ended',
   'factor_wrong',
   'factor_locked',
 ] as const
-const ACTIONS = ['step_up', 'step_up_refused'] as const
+const ACTIONS = ['step_up', 'step_up_refused', 'account_ended', 'rights_changed'] as const
 
 /** The data of a challenge of a step-up. It is for the session that asked for it, not for another one of the user. */
 const Pending = z.object({ sid: z.string(), question: PasskeyQuestion.optional() })
@@ -87,17 +90,27 @@ async function byFactor(context: Given, answer: FactorAnswer, id?: string) {
   return prove(context, answer.factor, [...used, ...checked.statements])
 }
 
-/** Stores the proof in the row of the session, from which every later token has it. */
+/**
+ * Stores the proof in the row of the session, from which every later token has it. The token that is signed here has the
+ * rights that the host tells now, as after a refresh: who proves all the time keeps no right that the host has taken away.
+ */
 async function prove(context: Given, by: ProvenBy, used: readonly Statement[] = []) {
-  const { db, clock, user, sessions, auditEntry } = context
+  const { db, clock, user, sessions, caller, auditEntry, fail } = context
+  const current = await rightsForToken(context, user.id, caller.address)
+  if (typeof current === 'string') throw fail(current)
   const now = clock()
   const stored = provenSession(Number(user.sid), user.id, by, timestamp(now))
   await onceOnly(db.batch([stored, MUST_CHANGE, ...used, auditEntry('step_up', { details: { by } })]))
-  const { id, username, role, operates, sid } = user
-  const enrolling = await mustEnrol(context, id, role)
+  const { id, sid } = user
+  const enrolling = await mustEnrol(context, id, current.rights.role)
+  const proven = now.getTime() / 1000
   const access_token = await sessions.accessToken({
-    ...{ id, username, role, operates, sid, enrolling },
-    proven: now.getTime() / 1000,
+    id,
+    sid,
+    enrolling,
+    proven,
+    username: current.username,
+    ...current.rights,
   })
   return { access_token, expires_in: ACCESS_SECONDS }
 }

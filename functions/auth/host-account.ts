@@ -1,5 +1,5 @@
 import { onlyIf } from '../../db/audit.ts'
-import { type AccountFacts, changeRights, confirmRights, type HostAccount } from '../../db/users.ts'
+import { type AccountFacts, changeRights, confirmRights, findHostAccount, type HostAccount } from '../../db/users.ts'
 import { timestamp } from '../../platform/clock.ts'
 import type { User } from '../../runtime/context.ts'
 import { Failure } from '../../runtime/errors.ts'
@@ -134,6 +134,23 @@ export async function endAccount(
   const entry = auditStatement(services, { user, address }, 'account_ended', note)
   await services.sessions.end({ userId: user.id }, (count) => (tokensToo ? entry : onlyIf(entry, count)))
   await services.sessions.endTokens({ userId: user.id })
+}
+
+/**
+ * Asks the host again about the user for whom an access token is to be signed. For an account that may not be here any
+ * more, ends all its sessions and returns the error code.
+ */
+export async function rightsForToken(
+  services: Services,
+  userId: number,
+  address: string,
+): Promise<{ username: string; rights: Rights } | 'user_missing' | 'session_ended'> {
+  const user = await findHostAccount(services.db, userId)
+  if (!user) return 'user_missing'
+  const rights = await recheckRights(services, user, address)
+  if (typeof rights !== 'string') return { username: user.username, rights }
+  await endAccount(services, user, rights, { address })
+  return rights === 'gone' ? 'user_missing' : 'session_ended'
 }
 
 async function rightsBy(

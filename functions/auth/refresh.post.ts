@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { findSession, touchSession } from '../../db/sessions.ts'
-import { findHostAccount } from '../../db/users.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { ForeignPage } from '../../runtime/errors.ts'
 import { EXAMPLE_TOKEN } from '../../runtime/function.ts'
@@ -8,7 +7,7 @@ import { ACCESS_SECONDS, tokenHash } from '../../sessions/sessions.ts'
 import { mustEnrol } from '../factors/second-factor.ts'
 import { defineFunction } from '../services.ts'
 import { RefreshCookies } from './cookie.ts'
-import { endAccount, recheckRights } from './host-account.ts'
+import { rightsForToken } from './host-account.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -36,18 +35,13 @@ export default defineFunction({
     const session = await findSession(db, userId, tokenHash(token), now)
     if (session === undefined) throw fail('session_ended')
     await touchSession(db, session.id, now)
-    const user = await findHostAccount(db, userId)
-    if (!user) throw fail('user_missing')
-    const { id, username } = user
-    const rights = await recheckRights(context, user, caller.address)
-    if (typeof rights === 'string') {
-      await endAccount(context, user, rights, { address: caller.address })
-      throw fail(rights === 'gone' ? 'user_missing' : 'session_ended')
-    }
+    const current = await rightsForToken(context, userId, caller.address)
+    if (typeof current === 'string') throw fail(current)
+    const { username, rights } = current
     const proven = Date.parse(session.proven_at) / 1000
     const sid = String(session.id)
-    const enrolling = await mustEnrol(context, id, rights.role)
-    const access_token = await sessions.accessToken({ id, username, ...rights, sid, proven, enrolling })
+    const enrolling = await mustEnrol(context, userId, rights.role)
+    const access_token = await sessions.accessToken({ id: userId, username, ...rights, sid, proven, enrolling })
     return { access_token, expires_in: ACCESS_SECONDS }
   },
 })

@@ -32,6 +32,7 @@ const ALL = [
   'audit',
   'audit_links',
   'checks',
+  'claims',
   'container_storage',
   'dashboard_layouts',
   'deployments',

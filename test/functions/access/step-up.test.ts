@@ -7,6 +7,7 @@ import replaceCodes from '../../../functions/factors/recovery.post.ts'
 import confirmTotp from '../../../functions/factors/totp-confirm.post.ts'
 import beginTotp from '../../../functions/factors/totp.post.ts'
 import { SshError } from '../../../ssh/connection.ts'
+import type { Account } from '../../../ssh/identity.ts'
 import { testApp } from '../../app.ts'
 import { audited, auditedActions, decoded, refused, rows } from '../answers.ts'
 import {
@@ -199,6 +200,33 @@ test('a session that has ended is proven no more', async () => {
   await refused(await prove(app, token, { password: PASSWORD }), 410, 'challenge_over')
   expect(await auditedActions(app.db)).not.toContain('step_up')
 })
+
+test('a proof keeps no right that the host has taken away, and ends an account that is gone', async () => {
+  let account: Account | null = { ...ORDINARY, groups: ['sudo'] }
+  const admin = () => ({ uid: 1000, groups: ['sudo'] })
+  const app = await testApp(ALL, { fake: { signIn: admin, inspect: () => account } })
+  const { token } = await oldSession(app)
+  expect(decoded(token).claims).toMatchObject({ role: 'admin' })
+
+  account = ORDINARY
+  const proven = await tokenOf(await prove(app, token, { password: PASSWORD }))
+
+  expect(decoded(proven).claims).toMatchObject({ role: 'operator', is_admin: false })
+  account = null
+  app.advance(minute)
+  await refused(await prove(app, proven, { password: PASSWORD }), 401, 'user_missing')
+  expect(await rows(app.db, 'SELECT id FROM sessions')).toEqual([])
+})
+
+const ORDINARY: Account = {
+  name: 'bob',
+  uid: 1000,
+  groups: ['bob'],
+  shell: '/bin/bash',
+  sudo: undefined,
+  localPassword: true,
+  overdue: undefined,
+}
 
 test('nobody else is asked for a proof', async () => {
   const app = await testApp(ALL)

@@ -97,7 +97,7 @@ test('an endpoint of a module answers while the module is enabled, and is an unk
 test('a handler of a module gets the role of its user, and isAdmin as in version 0.1', async () => {
   const code = saying('wordy', 'x').replace(
     "() => ({ word: 'x' })",
-    '(_, { user }) => ({ word: `${user.role} ${user.isAdmin} ${user.username}` })',
+    "(_, { user }) => ({ word: [user.role, user.isAdmin, user.username].join(' ') })",
   )
   const app = await withModules([BACKEND], { files: { 'wordy/backend.mjs': code } })
   const ask = async (as: 'user' | 'admin') => answered(await app.request('GET', '/api/modules/wordy/word', { as }), 200)
