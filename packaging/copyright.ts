@@ -12,7 +12,7 @@ const Package = z.object({
 })
 
 /** Debian installs this licence on every machine, and asks packages not to repeat it. */
-const APACHE = /^.*Apache License\n[^\n]*Version 2\.0, January 2004\n[\s\S]*?END OF TERMS AND CONDITIONS/gm
+const APACHE = /^.*Apache License\s+Version 2\.0, January 2004\n[\s\S]*?END OF TERMS AND CONDITIONS/gm
 const APACHE_THERE = 'Apache License, Version 2.0: see /usr/share/common-licenses/Apache-2.0'
 
 const INSIDE = `Inside the executable are Node.js and the npm packages below, each under its own

@@ -67,9 +67,10 @@ test('the copyright file has the licences of the project and all packages, excep
   add('b', {}, { 'license.txt': 'Do what you like.', 'b.js.LICENSE.txt': 'Of e.', 'b.min.js.LICENSE.txt': 'Of e.' })
   add('c', { license: 'MIT', repository: { url: 'https://forge.example/c' } }, { 'README.md': 'Licence: none' })
   add('d', {})
+  add('e', {}, { LICENSE: apache.replace('License\n', 'License\n\n') })
   writeFileSync(join(root, 'LICENSE'), 'MIT License\n\nCopyright of the project\n')
 
-  const text = copyright(root, ['a', 'b', 'c'])
+  const text = copyright(root, ['a', 'b', 'c', 'e'])
 
   expect(text).toMatch(/^ops-panel, and what .*\n\nMIT License\n\nCopyright of the project\n\nInside the executable /)
   expect(text).toContain('a 1.2.3\nLicence: Apache-2.0\nAuthor: Ann\n\nApache License, Version 2.0: see /usr/share/')

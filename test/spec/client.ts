@@ -124,6 +124,8 @@ export async function startPanel(
     stop,
     folder,
     demo,
+    /** The number of commands on the host, without those by which the service asks about accounts by itself, each minute. */
+    asked: () => demo.commands.filter((words) => !words.includes('ops-panel-inspect')).length,
     db,
     send,
     /** Attempts a login, from a new address unless one is given. */

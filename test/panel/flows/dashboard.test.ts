@@ -105,7 +105,7 @@ test('an administrator sees that an absent host cannot confirm them, and regains
   )
   await page.route('**/api/auth/me', async (route) => {
     const response = await route.fetch()
-    await route.fulfill({ response, json: { ...Me.parse(await response.json()), is_admin: false } })
+    await route.fulfill({ response, json: { ...Me.parse(await response.json()), is_admin: false, role: 'operator' } })
   })
   await page.goto(new URL('/settings', page.url()).href)
   await page.getByText('il ne peut pas confirmer que vous en êtes administrateur').waitFor(WAIT)
