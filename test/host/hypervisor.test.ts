@@ -45,7 +45,8 @@ describe.each<[Account, string]>([
   let admin: Caller
   beforeAll(async () => {
     await rig('reset')
-    service = await startService({ as: account })
+    // The group of each account has its name.
+    service = await startService({ as: account, env: { PANEL_OPERATOR_GROUPS: 'bob', PANEL_VIEWER_GROUPS: 'zoe' } })
     admin = await signIn(service, 'alice')
     return () => service.stop()
   })
@@ -89,10 +90,12 @@ describe.each<[Account, string]>([
     expect(await listed(admin, 101)).toMatchObject({ status: 'running' })
   })
 
-  test('an action on an unknown container is 404, and that of an ordinary user 403', async () => {
+  test('an action on an unknown container is 404, for an operator too, and that of a viewer 403', async () => {
     expect(await admin.post('/api/hypervisor/containers/999/start', {})).toMatchObject({ status: 404 })
     const bob = await signIn(service, 'bob')
-    expect(await bob.post('/api/hypervisor/containers/103/start', {})).toMatchObject({ status: 403 })
+    expect(await bob.post('/api/hypervisor/containers/999/start', {})).toMatchObject({ status: 404 })
+    const zoe = await signIn(service, 'zoe')
+    expect(await zoe.post('/api/hypervisor/containers/103/start', {})).toMatchObject({ status: 403 })
   })
 
   test('the figures of the host match those of its own commands', async () => {
