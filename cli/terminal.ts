@@ -23,7 +23,9 @@ export function explain(error: unknown, what: string): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'EADDRINUSE') return 'le port est déjà pris. Choisissez-en un autre avec PANEL_PORT.'
   if (code === 'EADDRNOTAVAIL') return 'PANEL_HOST n’est pas une adresse de cette machine.'
-  if (code === 'EACCES') return `accès refusé (${message}).`
+  if (code === 'EACCES' && error instanceof Error && 'syscall' in error && error.syscall === 'listen')
+    return `ce port n’est pas permis à ce compte (${message}). Choisissez-en un autre avec PANEL_PORT.`
+  if (code === 'EACCES') return `accès refusé (${message}). Lancez la commande en root, ou sous le compte du service.`
   if (code === 'ENOSPC') return `il n’y a plus de place sur le disque (${message}).`
   if (/SQLITE_(CORRUPT|NOTADB)/.test(message))
     return `la base de données est endommagée (${message}). « doctor » l’examine, « restore » remet une sauvegarde.`

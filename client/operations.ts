@@ -174,6 +174,7 @@ export interface Operations {
         | 'account_unbarred'
         | 'audit_exported'
         | 'factor_add'
+        | 'factor_refused'
         | 'factor_remove'
         | 'factors_reset'
         | 'recovery_codes_made'
@@ -271,6 +272,7 @@ export interface Operations {
         | 'account_unbarred'
         | 'audit_exported'
         | 'factor_add'
+        | 'factor_refused'
         | 'factor_remove'
         | 'factors_reset'
         | 'recovery_codes_made'
@@ -567,6 +569,7 @@ export interface Operations {
       | 'more_asked'
       | 'not_invited'
       | 'origin_forbidden'
+      | 'password_expired'
       | 'passwords_not_taken'
       | 'prompts_impossible'
       | 'rights_unknown'
@@ -624,6 +627,7 @@ export interface Operations {
       | 'more_asked'
       | 'not_invited'
       | 'origin_forbidden'
+      | 'password_expired'
       | 'passwords_not_taken'
       | 'prompts_impossible'
       | 'rights_unknown'
@@ -1088,6 +1092,7 @@ export interface Operations {
     params: { vmid: Vmid; action: 'start' | 'stop' | 'shutdown' | 'reboot' }
     answer: { task: TaskId; message: string }
     code:
+      | 'account_kept_out'
       | 'container_locked'
       | 'container_missing'
       | 'enrolment_required'
@@ -2244,8 +2249,10 @@ export interface Operations {
       ssh_username: string
       ssh_password_set: boolean
       ssh_key_set: boolean /** The public key of the service account; empty without a key. */
-      ssh_public_key: string /** Whether a new key waits until the host has it. */
-      ssh_key_next_set: boolean /** Public keys, one a line, that are not used any more but may still be on the host. */
+      ssh_public_key: string /** Its line for `authorized_keys`; a line on the host may have more options. */
+      ssh_authorized_key: string /** Whether a new key waits until the host has it. */
+      ssh_key_next_set: boolean /** The line of the key that waits; empty without one. */
+      ssh_next_authorized_key: string /** Public keys, one a line, that are not used any more but may still be on the host. */
       ssh_key_retired: string
       ssh_host_key: string
       hypervisor_url: string

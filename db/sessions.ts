@@ -78,6 +78,19 @@ export async function findSession(
   return session
 }
 
+const Proof = z.object({ proven_at: z.string(), proven_by: ProvenBy })
+
+/** When and how the user of a session was last proven. */
+export async function proofOfSession(
+  db: Database,
+  id: number,
+  userId: number,
+): Promise<z.infer<typeof Proof> | undefined> {
+  const sql = 'SELECT proven_at, proven_by FROM sessions WHERE id = ? AND user_id = ?'
+  const [proof] = await db.query(Proof, sql, [id, userId])
+  return proof
+}
+
 /** Makes the statement that stores a new proof of an open session. */
 export function provenSession(id: number, userId: number, by: ProvenBy, now: string): Statement {
   return {
@@ -90,10 +103,11 @@ export async function touchSession(db: Database, id: number, now: string): Promi
   await db.run('UPDATE sessions SET last_used_at = ? WHERE id = ?', [now, id])
 }
 
-/** Chooses all sessions of a user, or the one of them with that id or token. */
+/** Chooses all sessions of a user but `except`, or the one of them with that id or token. */
 export interface SessionChoice {
   userId: number
   id?: number
+  except?: number
   tokenHash?: string
 }
 
@@ -108,9 +122,10 @@ export type EndAuditEntry = (count: Statement) => Statement | Statement[]
  * count of the last statement is the number of removed sessions.
  */
 export function endingSessions(choice: SessionChoice | 'all', now: string, announce?: EndAuditEntry): Statement[] {
-  const { userId = null, id = null, tokenHash = null } = choice === 'all' ? {} : choice
-  const chosen = '(? IS NULL OR user_id = ?) AND (? IS NULL OR id = ?) AND (? IS NULL OR token_hash = ?)'
-  const args = [userId, userId, id, id, tokenHash, tokenHash]
+  const { userId = null, id = null, except = null, tokenHash = null } = choice === 'all' ? {} : choice
+  const chosen =
+    '(? IS NULL OR user_id = ?) AND (? IS NULL OR id = ?) AND (? IS NULL OR id <> ?) AND (? IS NULL OR token_hash = ?)'
+  const args = [userId, userId, id, id, except, except, tokenHash, tokenHash]
   const count = { sql: `SELECT count(*) FROM sessions WHERE ${chosen}`, args }
   return [
     ...(announce ? [announce(count)].flat() : []),

@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto'
 
+/** A question of PAM; with `together` in one round with the question before it. */
+export interface Question {
+  prompt: string
+  echo?: boolean
+  together?: boolean
+  answer: string
+}
+
 /** An account of the imitated host with its rights and start-up files. */
 export interface Account {
   password: string
@@ -17,7 +25,7 @@ export interface Account {
   /** sshd reads another file, which has no keys. */
   keysAreElsewhere?: boolean
   /** Questions that follow the password, with their answers; the account signs in by keyboard-interactive alone. */
-  asks?: readonly { prompt: string; echo?: boolean; answer: string }[]
+  asks?: readonly Question[]
   /** The host accepts the password and then ends the connection. */
   expired?: boolean
 }

@@ -30,7 +30,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 await prepare(server.url, hypervisor).catch((error: unknown) => {
   process.stderr.write(`La démonstration se fait sans les chiffres des conteneurs : ${explainPreparation(error)}\n`)
 })
-process.stdout.write(screen({ url: server.url, sshPort: host.port }))
+// By its name: browsers know no passkey for an IP address.
+process.stdout.write(screen({ url: server.url.replace('//127.0.0.1:', '//localhost:'), sshPort: host.port }))
 
 /** Listens on the requested port; by default on 8080 or, if that is taken, on a free one. */
 async function startPanel() {
@@ -59,7 +60,7 @@ function environment(port: string): Record<string, string | undefined> {
     PANEL_HOST: process.env.PANEL_HOST,
     PANEL_PORT: port,
     // The port of 0 is known only once it listens; notifications have no link then.
-    ...(port !== '0' && { PANEL_PUBLIC_URL: `http://127.0.0.1:${port}` }),
+    ...(port !== '0' && { PANEL_PUBLIC_URL: `http://localhost:${port}` }),
     PANEL_LOG_LEVEL: process.env.PANEL_LOG_LEVEL ?? 'warn',
     PANEL_DATA_DIR: data,
     PANEL_SSH_HOST: `127.0.0.1:${host.port}`,

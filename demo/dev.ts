@@ -20,7 +20,8 @@ const containers = fleet()
 const host = await startDemoHost({ containers, host: fleetHost() })
 const hypervisor = await startDemoHypervisor(containers)
 const port = process.env.PANEL_PORT ?? '8080'
-const url = `http://127.0.0.1:${port}`
+// By its name: browsers know no passkey for an IP address.
+const url = `http://localhost:${port}`
 
 const service = spawn(
   process.execPath,

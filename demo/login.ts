@@ -5,7 +5,7 @@ import ssh2, {
   type KeyboardAuthContext,
   type PublicKeyAuthContext,
 } from 'ssh2'
-import type { User } from './account.ts'
+import type { Question, User } from './account.ts'
 
 /** The login methods of the imitated host; a host offers one of them, and keys where an account has some. */
 export type LoginMethod = Extract<AuthenticationType, 'password' | 'keyboard-interactive' | 'publickey'>
@@ -46,11 +46,12 @@ export function createLogin(
     else if (context.signature === undefined || enter(user)) context.accept()
   }
 
-  /** Asks one question after the other, and returns whether every answer is right. */
+  /** Asks one round of questions after the other, and returns whether every answer is right. */
   const askMore = async (context: AuthContext, { asks = [] }: User): Promise<boolean> => {
-    for (const { prompt, echo = false, answer } of asks) {
+    for (const round of rounds(asks)) {
       if (context.method !== 'keyboard-interactive') return false
-      if ((await asked(context, prompt, echo)) !== answer) return false
+      const answers = await asked(context, round)
+      if (!round.every(({ answer }, n) => answers[n] === answer)) return false
     }
     return true
   }
@@ -75,13 +76,26 @@ export function createLogin(
     else if (context.method !== methodOf(context.username)) context.reject(offered(context))
     else if (context.method === 'password') settle(context.password)
     else if (context.method === 'keyboard-interactive') {
-      void asked(context, 'Password: ', false).then(settle)
+      void asked(context, [{ prompt: 'Password: ' }]).then(([password]) => settle(password))
     }
   }
 }
 
-function asked(context: KeyboardAuthContext, prompt: string, echo: boolean): Promise<string | undefined> {
-  return new Promise((resolve) => context.prompt([{ prompt, echo }], ([answer]) => resolve(answer)))
+function asked(
+  context: KeyboardAuthContext,
+  questions: readonly Pick<Question, 'prompt' | 'echo'>[],
+): Promise<readonly string[]> {
+  const prompts = questions.map(({ prompt, echo = false }) => ({ prompt, echo }))
+  return new Promise((resolve) => context.prompt(prompts, resolve))
+}
+
+function rounds(asks: readonly Question[]): Question[][] {
+  const all: Question[][] = []
+  for (const question of asks) {
+    if (question.together) all.at(-1)?.push(question)
+    else all.push([question])
+  }
+  return all
 }
 
 /** Whether the account has the key, and made the signature if there is one: a client first asks without. */

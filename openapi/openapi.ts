@@ -16,27 +16,31 @@ export interface Documents {
   asyncApi(): Promise<AsyncApi>
 }
 
-/** Creates the documents. Their generators load at the first request, so that they do not slow down the start. */
-export function createDocuments(
-  {
-    functions,
-    sockets,
-    areas = {},
-    errors,
-  }: {
-    functions: readonly AnyFunction[]
-    sockets: readonly AnySocket[]
-    /** Descriptions of the groups of functions, by group. */
-    areas?: Readonly<Record<string, string>>
-    errors: ErrorTable
-  },
-  version: string,
-): Documents {
+/** The declarations that the documents describe. */
+interface Declared {
+  functions: readonly AnyFunction[]
+  sockets: readonly AnySocket[]
+  /** Descriptions of the groups of functions, by group. */
+  areas?: Readonly<Record<string, string>>
+  errors: ErrorTable
+}
+
+/** By their functions. Creating the documents takes a third of a second, and one process may run several instances. */
+const known = new WeakMap<readonly AnyFunction[], Declared & { version: string; documents: Documents }>()
+
+/**
+ * Returns the documents of these declarations. Their generators load at the first request, so that they do not slow down
+ * the start.
+ */
+export function createDocuments({ functions, sockets, areas, errors }: Declared, version: string): Documents {
+  const same = known.get(functions)
+  if (same && same.version === version && same.sockets === sockets && same.areas === areas && same.errors === errors)
+    return same.documents
   let openApi: OpenApi | undefined
   let asyncApi: AsyncApi | undefined
-  return {
+  const documents: Documents = {
     async openApi() {
-      openApi ??= (await import('./operation.ts')).createOpenApi(functions, { version, areas, errors })
+      openApi ??= (await import('./operation.ts')).createOpenApi(functions, { version, areas: areas ?? {}, errors })
       return openApi
     },
     async asyncApi() {
@@ -44,4 +48,6 @@ export function createDocuments(
       return asyncApi
     },
   }
+  known.set(functions, { functions, sockets, ...(areas && { areas }), errors, version, documents })
+  return documents
 }

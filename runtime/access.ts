@@ -109,11 +109,12 @@ function takesCredential({ credential, stepUp }: Demand, user: User): boolean {
 }
 
 /**
- * Throws `step_up_required` when the declaration asks for a recent proof and the caller's is older. A socket asks it
- * when it opens, not when its token is renewed.
+ * Throws `step_up_required` when the declaration asks for a recent proof and the caller's is older, or as far in the
+ * future: the clock was set back. A socket asks it when it opens, not when its token is renewed.
  */
 export function expectProof({ stepUp }: Demand, user: User | undefined, clock: Clock): void {
-  if (stepUp && user && clock().getTime() - user.proven * 1000 > PROOF_SECONDS * 1000) throw fail('step_up_required')
+  if (stepUp && user && Math.abs(clock().getTime() - user.proven * 1000) > PROOF_SECONDS * 1000)
+    throw fail('step_up_required')
 }
 
 /** Asks for a recent proof in a handler whose declaration asks for none: only some of its requests need one. */

@@ -157,6 +157,7 @@ function pipeline(
     const caller = readCaller(services.config, c.env?.peer ?? LOCAL, header)
     let user: User | undefined
     let targets: readonly string[] | undefined
+    let context: InstanceType<typeof RequestContext> | undefined
     try {
       if (limit && limit.by === 'address') await countAddress(caller)
       const token = bearer(header('authorization'))
@@ -172,7 +173,7 @@ function pipeline(
         if (counted) await counted
       }
       expectProof(fn, user, services.clock)
-      const context = new RequestContext(c, user, caller, headers)
+      context = new RequestContext(c, user, caller, headers)
       if (fn.precondition) await fn.precondition(context as never)
       const input = request ? await readInput(request, c, header, services.errors) : {}
       if (user && !isUnbounded(user)) {
@@ -205,7 +206,7 @@ function pipeline(
       const translated = translate(error)
       const failure = translated.badToken ? countBadToken(translated, requestLimitKey(caller, fn.method)) : translated
       const logFields = logSampler.fieldsFor(failure, caller.address, user)
-      if (user && failure.status === 403)
+      if (user && failure.status === 403 && !context?.hasToldRefusal)
         await refusals.noteForbidden(bucket, user, caller.address, { failure, targets })
       if (fn.refusalPage && header('accept')?.includes('text/html'))
         return errorResponse(services.log, c, failure, id, logFields, [], fn.refusalPage(failure))

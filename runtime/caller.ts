@@ -1,7 +1,6 @@
 import { isIP } from 'node:net'
 import { ipv6Groups, noteProxy } from '../platform/addresses.ts'
 import type { Config } from '../platform/config.ts'
-
 import type { Caller } from './context.ts'
 
 /**

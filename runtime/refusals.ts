@@ -16,8 +16,8 @@ export interface Refusals {
   /** An exceeded limit, whose declaration names the action. */
   noteLimit(bucket: string, key: string, address: string, action: string): Promise<void>
   /**
-   * A 403 of a signed-in caller: the first of its kind, then the 2nd, 4th, 8th and so on while there is one a minute.
-   * Never throws: the caller gets its answer also when the entry cannot be written.
+   * A 403 of a signed-in caller without an entry of its own: the first of its kind, then the 2nd, 4th, 8th and so on
+   * while there is one a minute. Never throws: the caller gets its answer also when the entry cannot be written.
    */
   noteForbidden(bucket: string, user: User, address: string, refused: Refused): Promise<void>
 }
@@ -35,8 +35,7 @@ export function createRefusals(services: Pick<RuntimeServices, 'db' | 'clock' | 
     async noteLimit(bucket, key, address, action) {
       const times = ofLimits.count(`${bucket} ${key}`)
       if (!times || !hasRoom(bucket)) return
-      const note = times > 1 ? { details: { refused: times } } : {}
-      await writeAudit(services, { user: undefined, address }, action, note)
+      await writeAudit(services, { user: undefined, address }, action, times > 1 ? { details: { refused: times } } : {})
     },
     async noteForbidden(bucket, user, address, { failure: { code }, targets = [] }) {
       const times = ofUsers.count(`${bucket} ${user.id} ${code}`)

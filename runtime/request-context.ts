@@ -13,6 +13,8 @@ export function requestContext(services: RuntimeServices) {
     readonly user: User | undefined
     readonly caller: Caller
     readonly header: (name: string, value: string) => void
+    /** Whether the handler has written the entry of its own refusal, such as `proof_refused`. */
+    hasToldRefusal = false
     readonly #actor: Actor
     readonly #c: HonoContext
 
@@ -26,7 +28,10 @@ export function requestContext(services: RuntimeServices) {
 
     // Getters that return functions, because handlers destructure the context.
     get audit() {
-      return (action: string, note?: AuditNote) => writeAudit(services, this.#actor, action, note)
+      return (action: string, note?: AuditNote) => {
+        this.hasToldRefusal ||= action.endsWith('_refused')
+        return writeAudit(services, this.#actor, action, note)
+      }
     }
 
     get auditEntry() {

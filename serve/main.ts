@@ -41,7 +41,7 @@ Le service et ses commandes se configurent par l’environnement, et pour le paq
   PANEL_JWT_KEY                 clé privée RSA des jetons, PEM PKCS #8 (sinon dans la base)
   PANEL_TRUSTED_PROXIES         réseaux dont X-Forwarded-For est cru, séparés par des virgules
   PANEL_ORIGINS                 origines admises en plus de la sienne
-  PANEL_PUBLIC_URL              origine du panneau, pour les liens des notifications (sinon elles n’en ont pas)
+  PANEL_PUBLIC_URL              origine du panneau : liens des notifications, nom des clés d’accès, OpenID Connect
   PANEL_ANONYMOUS_OUTPUT        on ou off : suivre une tâche en direct sans être connecté (on)
   PANEL_FORGE_URL, PANEL_FORGE_ORG, PANEL_FORGE_TOKEN
                                 forge (Gitea, Forgejo) des modules : adresse, organisation, jeton

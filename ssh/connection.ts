@@ -14,9 +14,9 @@ import { createSshSocket } from './socket.ts'
 
 /**
  * Why the host could not be used. `no_passwords`: it takes keys only. `asks_more`: it asks more than a password, and nobody
- * can be asked. `throttled`: the host accepts no more connections for now. `refused`: it did not
- * open a channel. `unanswered`: it did not respond to the open, and may still open the channel. Our own messages are
- * French.
+ * can be asked. `password_expired`: a new one must be set first. `throttled`: the host accepts no more connections for
+ * now. `refused`: it did not open a channel. `unanswered`: it did not respond to the open, and may still open the channel.
+ * Our own messages are French.
  */
 export class SshError extends OutsideError {
   override readonly name = 'SshError'
@@ -24,6 +24,7 @@ export class SshError extends OutsideError {
     | 'bad_credentials'
     | 'no_passwords'
     | 'asks_more'
+    | 'password_expired'
     | 'unreachable'
     | 'throttled'
     | 'host_key_changed'
@@ -212,6 +213,7 @@ export async function connect(
     })
     client.on('close', onEnd)
     client.on('end', onEnd)
+    client.on('change password', () => settle(new SshError('password_expired', methods.expired)))
     client.on('handshake', ({ sc }) => ciphered(sc.cipher))
     if (signal?.aborted) return abort()
     try {

@@ -47,6 +47,7 @@ const OUTCOMES: Partial<Record<SshError['reason'], Parameters<LoginThrottle['end
   bad_credentials: 'rejected',
   no_passwords: 'abandoned',
   asks_more: 'abandoned',
+  password_expired: 'abandoned',
 }
 
 /** The next step of a login. Slots are free while the account’s start-up files run and while the person is asked. */

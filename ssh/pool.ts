@@ -16,7 +16,12 @@ const ROOM_MS = 15_000
 const IDLE_MS = 300_000
 /** A refused password is not retried for this long: repeated attempts lock accounts (pam_faillock). */
 const REFUSED_MS = 15_000
-const LASTING: ReadonlySet<SshError['reason']> = new Set(['bad_credentials', 'no_passwords', 'asks_more'])
+const LASTING: ReadonlySet<SshError['reason']> = new Set([
+  'bad_credentials',
+  'no_passwords',
+  'asks_more',
+  'password_expired',
+])
 /** Time for a command that was given up to end. After that, sshd keeps its slot until the command ends. */
 const ABANDONED_MS = 10_000
 

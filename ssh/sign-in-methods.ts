@@ -11,6 +11,11 @@ export interface SignInMethods {
   next(left: AuthenticationType[] | null, partial: boolean | null): AnyAuthMethod | false
   /** Whether the host has received anything that only the account’s owner knows. A host may accept accounts without. */
   isProven(): boolean
+  /**
+   * The French message where the host wants a new password by `SSH_MSG_USERAUTH_PASSWD_CHANGEREQ`. OpenSSH
+   * never sends that, with PAM it asks by keyboard-interactive; so the password is changed elsewhere.
+   */
+  expired: string
   /** The refusal of the host, in French. */
   refusal(): { reason: 'bad_credentials' | 'no_passwords'; message: string }
 }
@@ -48,6 +53,7 @@ export function signInMethods(
       onAnswer()
       return { type: method, username, password }
     },
+    expired: `le mot de passe de ${username} a expiré : il doit être changé par ssh`,
     isProven: () => isSent || key !== undefined,
     refusal() {
       if (key) {

@@ -25,8 +25,8 @@ function threats(text: string): Threat[] {
 }
 
 /** Returns each title of a cell with the file that is named before it. */
-function testsOf(cell: string): Threat['tests'] {
-  return [...cell.matchAll(/`(test\/[^`]+)`([^`]*)/g)].flatMap(([, file = '', titles = '']) => {
+function testsOf(cell: string, named = /`(test\/[^`]+)`([^`]*)/g): Threat['tests'] {
+  return [...cell.matchAll(named)].flatMap(([, file = '', titles = '']) => {
     const named = [...titles.matchAll(/“([^”]+)”/g)].map(([, title = '']) => ({ file, title }))
     return named.length > 0 ? named : [{ file, title: 'no title is named' }]
   })
@@ -102,11 +102,16 @@ function requirements(text: string): { id: string; shown: string }[] {
   }))
 }
 
+/** The requirements that ask for documentation: a text shows them. */
+const DOCUMENTATION = /^[678]\.1\./
+
 /** A requirement has tests that exist, or the reason why it does not apply. */
-function isShown({ shown }: { shown: string }): boolean {
+function isShown({ id, shown }: { id: string; shown: string }): boolean {
   if (/^not applicable: \S/.test(shown)) return true
-  const files = [...shown.matchAll(/`(test\/[^`]+)`/g)].map(([, file = '']) => file)
-  return files.length > 0 && files.every((file) => existsSync(join(ROOT, file)))
+  const tests = testsOf(shown, DOCUMENTATION.test(id) ? /`((?:test|docs)\/[^`]+)`([^`]*)/g : undefined)
+  return (
+    tests.length > 0 && tests.every(({ file, title }) => existsSync(join(ROOT, file)) && read(file).includes(title))
+  )
 }
 
 test('each requirement of the ASVS is in SECURITY.md once, with a test or the reason why it does not apply', () => {
@@ -116,9 +121,20 @@ test('each requirement of the ASVS is in SECURITY.md once, with a test or the re
   expect(found.filter((each) => !isShown(each))).toEqual([])
 })
 
-test.each(['', 'later', 'not applicable: ', '`test/nothing.test.ts`'])(
-  'a requirement that is shown by %j is found',
-  (shown) => {
-    expect(isShown({ shown })).toBe(false)
-  },
-)
+test.each([
+  ['7.4.1', ''],
+  ['7.4.1', 'later'],
+  ['7.4.1', 'not applicable: '],
+  ['7.4.1', '`test/nothing.test.ts` “each attack”'],
+  ['7.4.1', '`test/app.ts`'],
+  ['7.4.1', '`test/app.ts` “no such title”'],
+  ['7.4.1', '`test/app.ts` “The real pipeline”, “no such title”'],
+  ['7.4.1', '`docs/access.md` “## All operations”'],
+  ['7.1.1', '`docs/access.md` “no such text”'],
+])('a requirement %s that is shown by %j is found', (id, shown) => {
+  expect(isShown({ id, shown })).toBe(false)
+})
+
+test('a text shows a requirement of documentation', () => {
+  expect(isShown({ id: '8.1.1', shown: '`docs/access.md` “## All operations”' })).toBe(true)
+})

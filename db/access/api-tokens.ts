@@ -5,6 +5,8 @@ import { AUTOMATIC_USER, StoredTargets } from '../users.ts'
 
 /** A token of this age after its end is removed when its owner makes another one. */
 const KEPT_DAYS = 30
+/** Tokens of one owner that are kept after their end: some live for a second. */
+const MOST_EXPIRED = 100
 /** Rows of a list. */
 const MOST_LISTED = 1_000
 
@@ -59,8 +61,9 @@ export interface NewApiToken {
 }
 
 /**
- * Stores a token with its audit entry, which gets the token's id, and removes the owner's tokens that expired long ago, in
- * one transaction. Changes nothing and returns undefined when the owner has `most` tokens that have not expired.
+ * Stores a token with its audit entry, which gets the token's id, and removes the owner's tokens that expired long ago, or
+ * are beyond the most that are kept, in one transaction. Stores nothing and returns undefined when the owner has `most`
+ * tokens that have not expired.
  */
 export async function addApiToken(
   db: Database,
@@ -71,8 +74,10 @@ export async function addApiToken(
   const added = { sql: 'SELECT id FROM api_tokens WHERE hash = ?', args: [hash] }
   await db.batch([
     {
-      sql: 'DELETE FROM api_tokens WHERE user_id = ? AND julianday(expires_at) < julianday(?) - ?',
-      args: [user_id, now, KEPT_DAYS],
+      sql: `DELETE FROM api_tokens WHERE user_id = ?1 AND (julianday(expires_at) < julianday(?2) - ?3 OR id IN (
+              SELECT id FROM api_tokens WHERE user_id = ?1 AND julianday(expires_at) <= julianday(?2)
+              ORDER BY id DESC LIMIT -1 OFFSET ?4))`,
+      args: [user_id, now, KEPT_DAYS, MOST_EXPIRED],
     },
     {
       sql: `INSERT INTO api_tokens (user_id, name, hash, role, targets, created_at, expires_at)

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Database, Statement } from '../libsql/database.ts'
 import { MUST_CHANGE } from './claims.ts'
 
-/** Challenges of one user, and those of nobody yet. The newest stay. */
+/** Challenges of one purpose that one user may have, or nobody yet. The newest stay. */
 const MOST_OF_USER = 20
 const MOST_OF_NOBODY = 5_000
 /** Answers to one challenge. */
@@ -20,8 +20,8 @@ export type ChallengeRow = z.infer<typeof Row>
 const OPEN = `answers < ${MOST_ANSWERS} AND expires_at > ?`
 
 /**
- * Stores a challenge, removes the oldest of its user beyond the most that one may have, and executes `more`, in one
- * transaction.
+ * Stores a challenge, removes the oldest of its user and purpose beyond the most that there may be, and executes `more`,
+ * in one transaction.
  */
 export async function addChallenge(
   db: Database,
@@ -37,8 +37,9 @@ export async function addChallenge(
     },
     {
       sql: `DELETE FROM factor_challenges WHERE hash IN (
-              SELECT hash FROM factor_challenges WHERE user_id IS ? ORDER BY rowid DESC LIMIT -1 OFFSET ?)`,
-      args: [user_id, user_id === null ? MOST_OF_NOBODY : MOST_OF_USER],
+              SELECT hash FROM factor_challenges WHERE user_id IS ? AND purpose = ?
+              ORDER BY rowid DESC LIMIT -1 OFFSET ?)`,
+      args: [user_id, purpose, user_id === null ? MOST_OF_NOBODY : MOST_OF_USER],
     },
     ...more,
   ])

@@ -28,6 +28,12 @@ export function readTotps(db: Database, userId: number): Promise<TotpRow[]> {
   return db.query(Totp, sql, [userId])
 }
 
+/** Makes the statement that rolls its transaction back when the user has a factor. `isLostClaim` tells it. */
+export function expectingNoFactor(userId: number): Statement {
+  const sql = 'INSERT INTO claims (won) SELECT 0 WHERE EXISTS (SELECT 1 FROM factors WHERE user_id = ?)'
+  return { sql, args: [userId] }
+}
+
 /** The condition that the user has fewer than `most` factors. */
 const ROOM = '(SELECT count(*) FROM factors WHERE user_id = ?) < ?'
 
@@ -130,19 +136,26 @@ const Lock = z.object({ locked_until: z.string().nullable() })
 /**
  * Counts an answer before it is checked. The answer number `most`, with no correct one between and never `forget` ms
  * apart, locks the kind of factor until `lockedUntil`. Returns until when the kind is locked already, and counts nothing then.
+ * A lock until after `ahead` comes from a clock that was ahead, and holds nobody back.
  */
 export async function countFactorAnswer(
   db: Database,
   { userId, kind }: { userId: number; kind: LockedKind },
-  { now, since, lockedUntil, most }: { now: string; since: string; lockedUntil: string; most: number },
+  {
+    now,
+    since,
+    lockedUntil,
+    ahead,
+    most,
+  }: Record<'now' | 'since' | 'lockedUntil' | 'ahead', string> & { most: number },
 ): Promise<string | undefined> {
   const counted = await db.run(
     `INSERT INTO factor_locks (user_id, kind, answers, last_at) VALUES (?1, ?2, 1, ?3)
      ON CONFLICT (user_id, kind) DO UPDATE SET last_at = ?3,
        answers = iif(locked_until IS NOT NULL OR last_at <= ?4, 1, answers + 1),
        locked_until = iif(locked_until IS NULL AND last_at > ?4 AND answers + 1 >= ?6, ?5, NULL)
-     WHERE locked_until IS NULL OR locked_until <= ?3`,
-    [userId, kind, now, since, lockedUntil, most],
+     WHERE locked_until IS NULL OR locked_until <= ?3 OR locked_until > ?7`,
+    [userId, kind, now, since, lockedUntil, most, ahead],
   )
   if (counted > 0) return undefined
   const sql = 'SELECT locked_until FROM factor_locks WHERE user_id = ? AND kind = ?'

@@ -1,12 +1,11 @@
 import { barringAccount } from '../../db/access/users.ts'
 import { withCount } from '../../db/audit.ts'
 import { endSessions } from '../../db/sessions.ts'
-import { findUserByName } from '../../db/users.ts'
 import { timestamp } from '../../platform/clock.ts'
-import { escapeControl } from '../../platform/escape-control.ts'
 import { atConsole } from '../../runtime/audit.ts'
-import { CommandError, defineCommand } from '../../runtime/command.ts'
+import { defineCommand } from '../../runtime/command.ts'
 import { auditStatement } from '../services.ts'
+import { namedUser } from './named-user.ts'
 
 /** Bars an account from the panel, as an administrator does there. The console may bar every account. */
 export default defineCommand({
@@ -16,9 +15,7 @@ export default defineCommand({
 
   async run({ args: [username = ''] }, context) {
     const { db, clock, operator } = context
-    const user = await findUserByName(db, username)
-    const shown = escapeControl(username)
-    if (!user) throw new CommandError(`l’utilisateur « ${shown} » ne s’est jamais connecté.`)
+    const { user, shown } = await namedUser(context, username)
     const at = timestamp(clock())
     const entry = auditStatement(context, atConsole(operator), 'account_barred', { target: username })
     const ended = await endSessions(db, { userId: user.id }, at, (count) =>

@@ -3,8 +3,10 @@ import { readAudit } from '../../db/audit.ts'
 import { READS } from '../../runtime/function.ts'
 import { integerText } from '../../runtime/input.ts'
 import { defineFunction } from '../services.ts'
-import { Details, detailsOf } from './entry.ts'
 import { filterOf, GivenFilter } from './filter.ts'
+
+/** The details of an entry. */
+const Details = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
 
 export default defineFunction({
   method: 'GET',
@@ -59,3 +61,7 @@ export default defineFunction({
     return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null }
   },
 })
+
+function detailsOf(text: string | null): z.infer<typeof Details> | null {
+  return text === null ? null : Details.parse(JSON.parse(text))
+}

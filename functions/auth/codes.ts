@@ -26,6 +26,10 @@ export const AUTH_ERRORS = {
     'L’hôte demande plus que le mot de passe, et cet hébergement ne peut pas attendre de réponse.',
   ],
   passwords_not_taken: [401, 'L’hôte n’accepte aucun mot de passe, seulement des clés SSH.'],
+  password_expired: [
+    401,
+    'Votre mot de passe a expiré. Changez-le sur l’hôte, par ssh ou à sa console, puis connectez-vous.',
+  ],
   ssh_unreachable: [401, 'Connexion impossible : l’hôte SSH ne répond pas.'],
   ssh_throttled: [
     401,

@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { isLostClaim } from '../../db/access/claims.ts'
+import { expectingNoFactor } from '../../db/access/factors.ts'
 import type { ProvenBy } from '../../db/sessions.ts'
 import { ROLES } from '../../runtime/context.ts'
 import { PasskeyQuestion } from '../factors/passkeys.ts'
@@ -27,7 +29,16 @@ export async function finishSignIn(
   admitted: Admitted,
   provenBy: ProvenBy,
 ): Promise<z.infer<typeof SignedIn>> {
-  const asked = await askFactor(context, { userId: admitted.id, purpose: 'sign_in', data: admitted })
-  if (asked) throw context.fail('factor_required', { more: asked })
-  return openSession(context, admitted, { provenBy, enrolling: isFactorRequired(context.config, admitted.rights.role) })
+  const ask = async () => {
+    const asked = await askFactor(context, { userId: admitted.id, purpose: 'sign_in', data: admitted })
+    if (asked) throw context.fail('factor_required', { more: asked })
+  }
+  await ask()
+  const enrolling = isFactorRequired(context.config, admitted.rights.role)
+  const more = [expectingNoFactor(admitted.id)]
+  return openSession(context, admitted, { provenBy, enrolling, more }).catch(async (error: unknown) => {
+    // The first factor was added in this moment. It has ended the sessions that there were, and would free this one.
+    if (isLostClaim(error)) await ask()
+    throw error
+  })
 }

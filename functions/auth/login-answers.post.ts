@@ -6,12 +6,21 @@ import { ChallengeId, findChallenge, onceOnly, useChallenge, wrongAnswer } from 
 import { type Context, defineFunction } from '../services.ts'
 import { ENTRY_ACTIONS, openSession, SIGNED_IN_EXAMPLE, SignedIn } from './entry.ts'
 import { PendingSignIn } from './finish.ts'
+import { endAccount, recheckRights } from './host-account.ts'
 import { ANSWER_ERRORS, answerPrompts, PromptAnswers } from './prompts.ts'
 
 /** More than a person types, also where the host asks in several steps. */
 const ANSWERS_LIMIT = { limit: 20, seconds: 60, by: 'address', shared: true } as const
 
-const FACTOR_ANSWER_ERRORS = ['account_barred', 'factor_wrong', 'factor_locked', 'challenge_over'] as const
+const FACTOR_ANSWER_ERRORS = [
+  'account_barred',
+  'not_invited',
+  'factor_wrong',
+  'factor_locked',
+  'challenge_over',
+] as const
+
+const ACTIONS = [...ENTRY_ACTIONS, 'rights_changed'] as const
 
 export default defineFunction({
   method: 'POST',
@@ -21,7 +30,7 @@ export default defineFunction({
     'Answers what the sign-in asks beyond the password. Answers to the questions of the host (`more_asked`) come without `factor`, and must reach the same instance. `factor_required` tells the challenge and the kinds of second factor that are accepted: a code goes into `answers`, what a passkey says into `assertion`. Five wrong answers end a challenge; ten in a row lock the kind of factor for an hour.',
   auth: 'none',
   rateLimit: { ...ANSWERS_LIMIT, refusal: 'login_rate_limited', audit: 'login_rate_limited' },
-  audit: ENTRY_ACTIONS,
+  audit: ACTIONS,
   request: {
     body: z.union([
       z.object({ challenge: ChallengeId, ...CodeAnswer.shape }),
@@ -49,25 +58,37 @@ export default defineFunction({
 
 /** Opens the session of a sign-in that waits for its second factor. Throws one of `FACTOR_ANSWER_ERRORS`. */
 async function answerFactor(
-  context: Context<undefined, (typeof FACTOR_ANSWER_ERRORS)[number], (typeof ENTRY_ACTIONS)[number]>,
+  context: Context<undefined, (typeof FACTOR_ANSWER_ERRORS)[number], (typeof ACTIONS)[number]>,
   id: string,
   answer: FactorAnswer,
 ): Promise<z.infer<typeof SignedIn>> {
-  const { db, audit, fail } = context
+  const { db, audit, caller, fail } = context
   const challenge = await findChallenge(context, { id, purpose: 'sign_in', userId: 'any' }, PendingSignIn)
-  const { question: _, ...admitted } = challenge.data
-  const user = { id: admitted.id, username: admitted.username }
+  const user = { id: challenge.data.id, username: challenge.data.username }
   const refused = (reason: string) => audit('login_failed', { user, details: { reason, factor: answer.factor } })
-  // The account may have been barred since its password was accepted.
-  if ((await findHostAccount(db, user.id))?.barred_at !== null) {
+  const findAccount = async () => {
+    const account = await findHostAccount(db, user.id)
+    if (account?.barred_at === null) return account
     await refused('barred')
     throw fail('account_barred')
   }
+  // The account may have been barred since its password was accepted.
+  const account = await findAccount()
   const checked = await checkAnswer(context, { userId: user.id, answer, challenge })
   if ('refused' in checked) {
     await refused(checked.refused)
     throw await wrongAnswer(context, challenge)
   }
+  // The rights of the password may be five minutes old, and the token that is signed now lives fifteen.
+  const rights = await recheckRights(context, account, caller.address)
+  if (typeof rights === 'string' && rights !== 'barred') {
+    await refused(rights)
+    await endAccount(context, account, rights, { address: caller.address })
+    throw fail(rights === 'uninvited' ? 'not_invited' : 'challenge_over')
+  }
+  // The host has taken its time: an end of all sessions meanwhile has not met this one.
+  await findAccount()
+  if (rights === 'barred') throw fail('account_barred')
   const more = [...useChallenge(context, challenge), ...checked.statements]
-  return onceOnly(openSession(context, admitted, { provenBy: answer.factor, more }))
+  return onceOnly(openSession(context, { ...user, rights }, { provenBy: answer.factor, more }))
 }

@@ -14,6 +14,7 @@ import { BUSY_SECONDS, proofFailure, type PROOF_ERRORS } from './proof.ts'
 export const HOST_ERRORS = [
   'bad_credentials',
   'passwords_not_taken',
+  'password_expired',
   'more_asked',
   'prompts_impossible',
   'ssh_host_missing',
@@ -72,6 +73,7 @@ const REFUSALS = {
   bad_credentials: 'bad_credentials',
   no_passwords: 'passwords_not_taken',
   asks_more: 'prompts_impossible',
+  password_expired: 'password_expired',
   unreachable: 'ssh_unreachable',
   throttled: 'ssh_throttled',
   refused: 'ssh_unreachable',
@@ -94,7 +96,7 @@ export async function enter(
   if (!checked) throw fail('login_busy', { retryAfter: BUSY_SECONDS, values: { seconds: BUSY_SECONDS } })
   if ('asked' in checked) {
     await audit('login_asked', { user: { id: null, username }, details: { prompts: checked.asked.prompts.length } })
-    throw fail('more_asked', { more: told(context, checked.asked, { username, user: null }) })
+    throw fail('more_asked', { more: told(context, checked.asked, { username, sid: null }) })
   }
   const entrant = await resolveSignIn(context, username, checked.claim)
   if (!entrant)
@@ -130,8 +132,8 @@ export function proofAsked(
   context: Pick<Prover, 'user' | 'boot' | 'clock' | 'secrets' | 'fail'>,
   asked: Asked,
 ): Failure {
-  const { id, username } = context.user
-  return context.fail('proof_more_asked', { more: told(context, asked, { username, user: id }) })
+  const { sid, username } = context.user
+  return context.fail('proof_more_asked', { more: told(context, asked, { username, sid }) })
 }
 
 /**
@@ -144,7 +146,7 @@ export async function answerProof(
   noteRefusal: Parameters<typeof proofFailure>[2],
 ): Promise<void> {
   const { user, host, signal, fail } = context
-  const { id } = opened(context, challenge, user.id)
+  const { id } = opened(context, challenge, user.sid)
   const checked = await host.answer(id, answers, { signal }).catch(async (error: unknown) => {
     throw await proofFailure(context, error, noteRefusal)
   })
@@ -159,15 +161,15 @@ interface Asked {
 }
 
 /**
- * The sealed content of a challenge. The connection that it names is in the memory of one process. `user` is the signed-in user whose proof
- * it is, null for a sign-in.
+ * The sealed content of a challenge. The connection that it names is in the memory of one process. `sid` is the session
+ * whose proof it is, null for a sign-in.
  */
 const Challenge = z.object({
   boot: z.string(),
   id: z.string(),
   at: z.number(),
   username: z.string(),
-  user: z.number().nullable(),
+  sid: z.string().nullable(),
 })
 const SEAL = 'prompts'
 /** Longer than a connection waits: until then another instance knows that it is not the one. */
@@ -178,13 +180,13 @@ type Sealing = Pick<Services, 'boot' | 'clock' | 'secrets'>
 function told(
   { boot, clock, secrets }: Sealing,
   { id, prompts }: Asked,
-  of: Pick<z.infer<typeof Challenge>, 'username' | 'user'>,
+  of: Pick<z.infer<typeof Challenge>, 'username' | 'sid'>,
 ) {
   const content = { boot: boot.id, id, at: clock().getTime(), ...of }
   return { challenge: secrets.seal(SEAL, JSON.stringify(content)), prompts }
 }
 
-/** Reads the challenge of this user, or of nobody. Throws `challenge_over` or `challenge_elsewhere`. */
+/** Reads the challenge of this session, or of nobody. Throws `challenge_over` or `challenge_elsewhere`. */
 function opened(
   {
     boot,
@@ -193,10 +195,10 @@ function opened(
     fail,
   }: Sealing & { fail(code: 'challenge_elsewhere' | 'challenge_over', options?: { cause: unknown }): Failure },
   sealed: string,
-  user: number | null,
+  sid: string | null,
 ): z.infer<typeof Challenge> {
   const content = Challenge.parse(JSON.parse(unsealed(secrets, sealed, (cause) => fail('challenge_over', { cause }))))
-  if (content.user !== user || clock().getTime() - content.at > KNOWN_MS) throw fail('challenge_over')
+  if (content.sid !== sid || clock().getTime() - content.at > KNOWN_MS) throw fail('challenge_over')
   if (content.boot !== boot.id) throw fail('challenge_elsewhere')
   return content
 }

@@ -43,34 +43,38 @@ export async function prove(
  */
 export async function provePassword(
   password: string | undefined,
-  {
-    user,
-    host,
-    limiter,
-    caller,
-    signal,
-    fail,
-    log,
-  }: Pick<
-    Context<User, (typeof PROOF_ERRORS)[number], never>,
-    'user' | 'host' | 'limiter' | 'caller' | 'signal' | 'fail' | 'log'
-  >,
+  context: Pick<Context<User, (typeof PROOF_ERRORS)[number], never>, 'host' | 'fail' | keyof Asking>,
   noteRefusal: (note: AuditNote) => Promise<void>,
   asks = false,
 ): Promise<Extract<Checked, { asked: unknown }>['asked'] | undefined> {
+  const { user, host, fail } = context
   if (!password) throw fail('proof_required')
+  const turn = { ...(await admitPassword(context)), asks }
+  const checked = await host.signIn(user.username, password, turn).catch(async (error: unknown) => {
+    throw await proofFailure({ fail }, error, noteRefusal)
+  })
+  if (!checked) throw fail('login_busy', { retryAfter: BUSY_SECONDS, values: { seconds: BUSY_SECONDS } })
+  return 'asked' in checked ? checked.asked : undefined
+}
+
+type Asking = Pick<Context<User, 'login_rate_limited', never>, 'user' | 'limiter' | 'caller' | 'signal' | 'log'>
+
+/** Counts a question to the host among the passwords of its address, and returns its place in the queue. */
+export async function admitPassword({
+  user,
+  limiter,
+  caller,
+  signal,
+  fail,
+  log,
+}: Asking & Pick<Context<User, 'login_rate_limited', never>, 'fail'>): Promise<{ from: string; signal: AbortSignal }> {
   const wait = await limiter.admit(SIGN_IN, limitKey(caller.address), PASSWORD_LIMIT)
   if (wait > 0) {
     const seconds = Math.ceil(wait / 1000)
     log.warn({ username: user.username, address: caller.address }, 'too many passwords: a proof is refused')
     throw fail('login_rate_limited', { retryAfter: seconds, values: { seconds } })
   }
-  const turn = { from: limitKey(caller.address), signal, asks }
-  const checked = await host.signIn(user.username, password, turn).catch(async (error: unknown) => {
-    throw await proofFailure({ fail }, error, noteRefusal)
-  })
-  if (!checked) throw fail('login_busy', { retryAfter: BUSY_SECONDS, values: { seconds: BUSY_SECONDS } })
-  return 'asked' in checked ? checked.asked : undefined
+  return { from: limitKey(caller.address), signal }
 }
 
 /** Returns the failure of a proof that the host refused or did not judge; any other error as it is. */

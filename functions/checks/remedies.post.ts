@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { readCheck, readCheckedPackages, upgradesOfAll } from '../../db/checks.ts'
 import { JobId } from '../../jobs/jobs.ts'
 import { WRITES } from '../../runtime/function.ts'
+import { noted } from '../audit/values.ts'
 import { OWNER_ERRORS, requireOwner } from '../auth/job-owner.ts'
 import { type Finding, RemedyAction } from '../findings/finding.ts'
 import { parseTarget, shortened, Target } from '../hypervisor/target.ts'
@@ -71,13 +72,14 @@ export default defineFunction({
       (repository === undefined || action === 'allow_release_change')
     if (!isUnlimited) throw fail('remedy_unknown')
 
-    const started = {
+    const started = (changed: object = {}) => ({
       target,
       startedBy: user.id,
-      announce: (id: string) => auditEntry('remedy_start', { target, details: { job_id: id, action } }),
-    }
+      announce: (id: string) =>
+        auditEntry('remedy_start', { target, details: { job_id: id, action, ...noted(changed) } }),
+    })
     const message = MESSAGES[action]
-    if (action === 'retry_check') return { job_id: await startCheck({ db, jobs, settings }, started), message }
+    if (action === 'retry_check') return { job_id: await startCheck({ db, jobs, settings }, started()), message }
 
     const args =
       action === 'allow_release_change'
@@ -88,9 +90,18 @@ export default defineFunction({
             ? removableOf(await readCheckedPackages(db, target))
             : []
     if (!args) throw fail('remedy_unknown')
-    return { job_id: await jobs.start({ kind: remedyJob.kind, args: { target, action, args }, ...started }), message }
+    const changed = args.length === 0 ? {} : (CHANGES[action]?.(args) ?? {})
+    const job_id = await jobs.start({ kind: remedyJob.kind, args: { target, action, args }, ...started(changed) })
+    return { job_id, message }
   },
 })
+
+/** The changes of a remedy for the audit log, by the names that the check has found. */
+const CHANGES: Partial<Record<z.infer<typeof ACTIONS>, (names: readonly string[]) => object>> = {
+  lift_hold: (held) => ({ held_before: held, held_after: [] }),
+  allow_release_change: (repositories) => ({ repositories }),
+  repair_dpkg: (removable) => ({ removable }),
+}
 
 /** The host helper takes these names alone. */
 const REPOSITORY = /^(?!-)[ -~]{1,300}$/

@@ -34,6 +34,8 @@ const ANSWER_LIMIT = { limit: 5, seconds: 60, by: 'user', shared: true } as cons
 /** Wrong answers in a row that lock a kind of factor, and for how long; an hour without one ends the row. */
 const MOST_WRONG = 10
 const HOUR_MS = 3_600_000
+/** The clocks of two instances may differ by less than this. */
+const SKEW_MS = 5 * 60_000
 
 /** A correct answer, with the statements for the transaction of what it allows; or why it is refused, for the audit log. */
 export type Checked = { statements: Statement[] } | { refused: string }
@@ -114,7 +116,8 @@ async function countAnswer({ db, clock, limiter }: Services, userId: number, kin
   if (wait > 0) throw refuse(wait)
   const now = clock().getTime()
   const at = (ms: number) => timestamp(new Date(ms))
-  const times = { now: at(now), since: at(now - HOUR_MS), lockedUntil: at(now + HOUR_MS), most: MOST_WRONG }
-  const lockedUntil = await countFactorAnswer(db, { userId, kind }, times)
-  if (lockedUntil !== undefined) throw refuse(Date.parse(lockedUntil) - now)
+  const [since, lockedUntil, ahead] = [at(now - HOUR_MS), at(now + HOUR_MS), at(now + HOUR_MS + SKEW_MS)]
+  const times = { now: at(now), since, lockedUntil, ahead, most: MOST_WRONG }
+  const locked = await countFactorAnswer(db, { userId, kind }, times)
+  if (locked !== undefined) throw refuse(Date.parse(locked) - now)
 }

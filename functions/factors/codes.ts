@@ -38,6 +38,7 @@ export const FACTORS_ERRORS = {
 /** Audit actions of second factors. */
 export const FACTORS_ACTIONS = [
   'factor_add',
+  'factor_refused',
   'factor_remove',
   'factors_reset',
   'recovery_codes_made',

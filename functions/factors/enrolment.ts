@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { type ListedFactor, listFactors, replacingRecoveryCodes } from '../../db/access/factors.ts'
+import { expectingNoFactor, type ListedFactor, listFactors, replacingRecoveryCodes } from '../../db/access/factors.ts'
+import { onlyIf, withCount } from '../../db/audit.ts'
 import type { Statement } from '../../db/libsql/database.ts'
 import type { User } from '../../runtime/context.ts'
 import type { Context, ErrorCode } from '../services.ts'
@@ -15,6 +16,7 @@ export const FactorName = z
   .trim()
   .min(1)
   .max(60)
+  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u, 'un nom sans caractères invisibles')
   .meta({ examples: ['Téléphone'] })
 
 /** The id of a factor, as `GET /api/auth/factors` lists it. */
@@ -46,11 +48,11 @@ export const EXAMPLE_FACTOR = {
 export const Enrolled = z.object({ factor: Factor, recovery_codes: RecoveryCodes.optional() })
 
 export const ENROLMENT_ERRORS = ['factors_full', 'challenge_over'] as const satisfies readonly ErrorCode[]
-export const ENROLMENT_ACTIONS = ['factor_add', 'recovery_codes_made'] as const
+export const ENROLMENT_ACTIONS = ['factor_add', 'recovery_codes_made', 'sessions_ended'] as const
 
 type Given = Pick<
   Context<undefined, (typeof ENROLMENT_ERRORS)[number], (typeof ENROLMENT_ACTIONS)[number]>,
-  'db' | 'auditEntry' | 'fail'
+  'db' | 'auditEntry' | 'fail' | 'config' | 'sessions'
 >
 
 /** Throws `factors_full` for a caller who has the most factors already. */
@@ -65,22 +67,39 @@ export async function expectRoom({
 
 /**
  * Stores a factor of `user` by `statements`, which also use its challenge up, with its audit entry; with the user's first
- * factor, ten recovery codes too.
+ * factor, ten recovery codes too. Where a factor is required, the first one ends all sessions but the caller's: somebody
+ * who knows the password may have opened one, which the factor of its owner would free.
  */
 export async function enrol(
-  { db, auditEntry, fail }: Given,
-  user: Pick<User, 'id' | 'username'>,
+  context: Given,
+  user: Pick<User, 'id' | 'username'> & { sid?: string },
   { kind, name }: Pick<ListedFactor, 'kind' | 'name'>,
   statements: readonly Statement[],
 ): Promise<z.infer<typeof Enrolled>> {
+  const { db, auditEntry, fail, config } = context
   await expectRoom({ db, user, fail })
   const isFirst = (await listFactors(db, user.id)).length === 0
   const made = isFirst ? newRecoveryCodes() : undefined
   const told = made && [...replacingRecoveryCodes(user.id, made.hashes), auditEntry('recovery_codes_made', { user })]
   const added = auditEntry('factor_add', { user, target: user.username, details: { kind, name } })
-  await onceOnly(db.batch([...statements, added, ...(told ?? [])]))
+  // Of two first factors at the same time only one has recovery codes that count, and one session that stays.
+  const changes = [...(isFirst ? [expectingNoFactor(user.id)] : []), ...statements, added, ...(told ?? [])]
+  const isEnding = isFirst && config.requireFactor !== 'off'
+  await onceOnly<unknown>(isEnding ? endOthers(context, user, changes) : db.batch(changes))
   const factor = (await listFactors(db, user.id)).findLast((each) => each.kind === kind && each.name === name)
   // Removed again in the same moment, by another tab.
   if (!factor) throw fail('challenge_over')
   return { factor, ...(made && { recovery_codes: made.codes }) }
+}
+
+function endOthers(
+  { sessions, auditEntry }: Given,
+  user: Pick<User, 'id' | 'username'> & { sid?: string },
+  changes: readonly Statement[],
+): Promise<number> {
+  const choice = { userId: user.id, ...(user.sid !== undefined && { except: Number(user.sid) }) }
+  return sessions.end(choice, (count) => [
+    ...changes,
+    onlyIf(withCount(auditEntry('sessions_ended', { user, target: user.username }), 'sessions', count), count),
+  ])
 }

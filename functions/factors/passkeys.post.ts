@@ -19,7 +19,7 @@ export default defineFunction({
   whileEnrolling: true,
   targets: 'none',
   rateLimit: WRITES,
-  audit: ENROLMENT_ACTIONS,
+  audit: [...ENROLMENT_ACTIONS, 'factor_refused'],
   request: { body: z.object({ challenge: ChallengeId, name: FactorName, response: Registration }) },
   response: Enrolled,
   example: {
@@ -36,7 +36,7 @@ export default defineFunction({
     const { user } = context
     const challenge = await findChallenge(context, { id, purpose: 'passkey', userId: user.id }, PasskeyQuestion)
     await countChallengeAnswer(context, challenge)
-    const added = await newPasskey(context, challenge.data, { userId: user.id, name, response })
+    const added = await newPasskey(context, challenge.data, { user, name, response })
     return enrol(context, user, { kind: 'passkey', name }, [...useChallenge(context, challenge), ...added])
   },
 })

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { findUser } from '../../db/users.ts'
+import { findHostAccount } from '../../db/users.ts'
 import { Failure } from '../../runtime/errors.ts'
 import { WRITES } from '../../runtime/function.ts'
 import { defineFunction } from '../services.ts'
@@ -40,12 +40,15 @@ export default defineFunction({
     'ssh_failed',
     'host_answer_too_long',
     'profile_missing',
+    'account_kept_out',
     'queue_full',
   ],
 
   async handler({ params: { vmid, action } }, { db, user, host, jobs, settings, audit, auditEntry, log, fail }) {
     const audited = `container_${action}` as const
     const target = `lxc:${vmid}`
+    const account = await findHostAccount(db, user.id)
+    if (account?.kept_out) throw fail('account_kept_out')
 
     const start = async (): Promise<string> => {
       const access = await settings.hypervisor()
@@ -57,7 +60,7 @@ export default defineFunction({
       }
       await settings.sshAccount()
       // The token may outlive its user's record, and a job needs an owner.
-      if (!(await findUser(db, user.id))) throw fail('profile_missing')
+      if (!account) throw fail('profile_missing')
       const number = startable((await listContainers(host, IN_TIME)).map(withoutFigures), vmid)
       return jobs.start({
         kind: containerJob.kind,

@@ -100,6 +100,7 @@ function failedCheck(
     )
   if (reason === 'no_passwords' || reason === 'asks_more')
     return told('authenticated', `${capitalized(message)}. Le compte de service peut se connecter par une clé.`)
+  if (reason === 'password_expired') return told('authenticated', `${capitalized(message)}.`)
   if (reason === 'bad_credentials' && account.key)
     return told(
       'authenticated',

@@ -79,6 +79,9 @@ export async function accountOf(config: OidcConfig, pending: Pending, answer: st
   const name = claims?.[config.claim]
   if (typeof name !== 'string' || name === '')
     throw new OidcError('invalid', `le fournisseur ne donne pas la donnée « ${config.claim} » (PANEL_OIDC_CLAIM)`)
+  // At many providers people enter any address themselves, also that of somebody else.
+  if (config.claim === 'email' && claims?.email_verified !== true)
+    throw new OidcError('invalid', 'le fournisseur n’a pas vérifié l’adresse de courriel (PANEL_OIDC_CLAIM)')
   return name
 }
 
@@ -100,17 +103,21 @@ async function discover({ issuer, clientId, clientSecret }: OidcConfig): Promise
   }
 }
 
-/** Reads at most `MAX_BYTES` of an answer: the library itself reads all of it. */
+/** Asks the provider, whose silence is no answer of it, and reads at most `MAX_BYTES`: the library itself reads all of it. */
 async function boundedFetch(url: string, { body, headers, method, redirect, signal }: CustomFetchOptions) {
+  const { origin } = new URL(url)
+  const silent = (cause: unknown): never => {
+    throw new OidcError('unreachable', `le fournisseur ${origin} ne répond pas`, { cause })
+  }
   const response = await fetch(url, {
     headers,
     method,
     redirect,
     body: body instanceof Uint8Array ? new Uint8Array(body) : (body ?? null),
     signal: signal ?? AbortSignal.timeout(WITHIN_MS),
-  })
-  const bytes = await readUpTo(MAX_BYTES, response.body)
-  if (!bytes) throw new OidcError('unreachable', `la réponse de ${new URL(url).origin} est trop longue`)
+  }).catch(silent)
+  const bytes = await readUpTo(MAX_BYTES, response.body).catch(silent)
+  if (!bytes) throw new OidcError('unreachable', `la réponse de ${origin} est trop longue`)
   const empty = response.status === 204 || response.status === 205 || response.status === 304
   return new Response(empty ? null : new Uint8Array(bytes), { status: response.status, headers: response.headers })
 }
@@ -119,11 +126,5 @@ function outside(cause: unknown, reason: OidcError['reason'], message: string): 
   if (cause instanceof OidcError) return cause
   const inner = cause instanceof Error ? cause.cause : undefined
   if (inner instanceof OidcError) return inner
-  return new OidcError(isUnreachable(cause) ? 'unreachable' : reason, message, { cause })
-}
-
-/** Failures of the network are TypeErrors of fetch; an answer that does not come in time aborts. */
-function isUnreachable(cause: unknown): boolean {
-  const first = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
-  return first instanceof Error && ['TimeoutError', 'AbortError', 'TypeError'].includes(first.name)
+  return new OidcError(reason, message, { cause })
 }

@@ -38,7 +38,9 @@ export async function confirmedRights(
   if (rights === 'uninvited') throw await refuse(rights, 'not_invited')
   if (typeof rights === 'string') throw await refuse(rights, 'account_unusable')
   // The host has just told whether it lets the account work: no shell, a password to change, an expired account.
-  const { kept_out = true } = (await findHostAccount(db, account.id)) ?? {}
+  const { kept_out = true, barred_at = null } = (await findHostAccount(db, account.id)) ?? {}
+  // The bar of a moment ago has ended the sessions that there were.
+  if (barred_at !== null) throw await refuse('barred', 'account_barred')
   if (kept_out) throw await refuse('kept_out', 'account_kept_out')
   return rights
 }

@@ -26,7 +26,7 @@ export default defineFunction({
     'Adds the passkey that the browser has made for the account of the link, which is then used up. It opens no session: `POST /api/auth/login/passkey` does, by the new passkey. With the first factor come ten recovery codes, in this answer only. Needs `PANEL_PASSKEY_SIGN_IN=on`.',
   auth: 'none',
   rateLimit: { limit: 10, seconds: 60, by: 'address', refusal: 'login_rate_limited' },
-  audit: [...ENROLMENT_ACTIONS, 'enrolment_link_used', 'account_ended'],
+  audit: [...ENROLMENT_ACTIONS, 'factor_refused', 'enrolment_link_used', 'account_ended'],
   request: { body: z.object({ code: LinkCode, name: FactorName, response: Registration }) },
   response: Enrolled.extend({ username: z.string() }),
   example: {
@@ -52,8 +52,8 @@ export default defineFunction({
     const question = passkeyQuestion(context, caller, challenge.data.challenge)
     if (!question) throw fail('passkeys_need_name')
     await countChallengeAnswer(context, challenge)
-    const added = await newPasskey(context, question, { userId: id, name, response })
     const user = { id, username }
+    const added = await newPasskey(context, question, { user, name, response })
     const enrolled = await enrol(context, user, { kind: 'passkey', name }, [
       ...useChallenge(context, challenge),
       ...added,

@@ -1,7 +1,10 @@
 import * as z from 'zod'
+import { readCheck } from '../../db/checks.ts'
+import type { Database } from '../../db/libsql/database.ts'
 import { findUser } from '../../db/users.ts'
 import { JobId } from '../../jobs/jobs.ts'
 import { WRITES } from '../../runtime/function.ts'
+import { notedChange } from '../audit/values.ts'
 import { remedyJob } from '../checks/remedy-job.ts'
 import { parseTarget, shortened, Target } from '../hypervisor/target.ts'
 import { defineFunction } from '../services.ts'
@@ -44,6 +47,7 @@ export default defineFunction({
     if (!(await findUser(db, user.id))) throw fail('profile_missing')
     const action = held ? 'hold' : 'unhold'
     const args = [...new Set(packages)]
+    const change = notedChange({ held: await heldBefore(db, target, args) }, { held: held ? args : [] })
     const job_id = await jobs.start({
       kind: remedyJob.kind,
       args: { target, action, args },
@@ -52,9 +56,27 @@ export default defineFunction({
       announce: (id) =>
         auditEntry('remedy_start', {
           target,
-          details: { job_id: id, action, packages: args.slice(0, NAMED).join(' '), count: args.length },
+          details: { job_id: id, action, packages: args.slice(0, NAMED).join(' '), count: args.length, ...change },
         }),
     })
     return { job_id, message: held ? 'Les paquets vont être figés.' : 'Les paquets vont être libérés.' }
   },
 })
+
+const Found = z.object({ findings: z.array(z.object({ code: z.string(), packages: z.array(z.string()).default([]) })) })
+
+/** Returns which of the packages the last check has found held, as it names them; undefined where it has found none. */
+async function heldBefore(db: Database, target: string, asked: readonly string[]): Promise<string[] | undefined> {
+  const summary = (await readCheck(db, target))?.summary
+  const findings = summary ? Found.parse(JSON.parse(summary)).findings : []
+  const names = new Set(asked.flatMap((name) => [name, bare(name)]))
+  const found = findings
+    .flatMap(({ code, packages }) => (code === 'held' ? packages : []))
+    .filter((name) => names.has(name) || asked.includes(bare(name)))
+  return found.length > 0 ? found : undefined
+}
+
+/** A package without its architecture. */
+function bare(name: string): string {
+  return name.replace(/:.*/, '')
+}

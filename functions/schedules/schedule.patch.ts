@@ -4,8 +4,9 @@ import { changeSchedule, readSchedule } from '../../db/schedules/schedules.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { WRITES } from '../../runtime/function.ts'
 import { notedChange } from '../audit/values.ts'
-import { PROOF_ERRORS, prove } from '../auth/proof.ts'
+import { PROOF_ERRORS } from '../auth/proof.ts'
 import { defineFunction } from '../services.ts'
+import { proveChange } from '../settings/own-proof.ts'
 import { EXAMPLE_SCHEDULE, Schedule, ScheduleId } from './schedule.ts'
 import { ScheduleChange, SetFields } from './schedule-input.ts'
 import { fieldsOf, readShown, rowOf, sealedPing, timesFrom } from './set-schedule.ts'
@@ -18,7 +19,7 @@ export default defineFunction({
   path: '/api/schedules/:id',
   summary: 'Change a schedule',
   description:
-    'Changes the given fields, and leaves a run that is running as it is. Whoever changes what a schedule does or when, or enables it, becomes its `created_by`, whose rights it uses. With another `cron` or `timezone`, and when it is enabled, only times from now on count. `password` is needed with `reboot: if_required` where that is new, or the owner is.',
+    'Changes the given fields, and leaves a run that is running as it is. Whoever changes what a schedule does or when, or enables it, becomes its `created_by`, whose rights it uses. With another `cron` or `timezone`, and when it is enabled, only times from now on count. `password` is needed with `reboot: if_required` where that is new, or the owner is; `step_up_required` asks for a code or a passkey as for a new schedule.',
   auth: 'admin',
   stepUp: true,
   rateLimit: WRITES,
@@ -26,7 +27,7 @@ export default defineFunction({
   request: { params: z.object({ id: ScheduleId }), body: ScheduleChange },
   response: Schedule,
   example: { body: { enabled: false }, response: { ...EXAMPLE_SCHEDULE, enabled: false, next: [] } },
-  errors: ['schedule_missing', 'schedule_invalid', 'schedule_changed', ...PROOF_ERRORS],
+  errors: ['schedule_missing', 'schedule_invalid', 'schedule_changed', 'step_up_required', ...PROOF_ERRORS],
 
   async handler({ params: { id }, body: { password, ping_url, ...given } }, context) {
     const { db, user, secrets, clock, auditEntry, fail } = context
@@ -45,7 +46,7 @@ export default defineFunction({
     const ping = ping_url === undefined ? former.ping : ping_url && sealedPing(secrets, id, ping_url)
     const row = rowOf({ id, fields, ping, owner, pausedReason: former.paused_reason })
     const isNewReboot = before.reboot !== 'if_required' || owner !== former.created_by
-    if (fields.reboot === 'if_required' && isNewReboot) await prove(password, context)
+    if (fields.reboot === 'if_required' && isNewReboot) await proveChange(password, context)
 
     const now = clock()
     const isRetimed = changed.some((field) => ['cron', 'timezone', 'enabled'].includes(field))

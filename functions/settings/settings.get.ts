@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { READS } from '../../runtime/function.ts'
+import { authorizedLine } from '../../ssh/ssh.ts'
 import { EXAMPLE_SHORTCUTS } from '../dashboard/shortcuts.ts'
 import { defineFunction } from '../services.ts'
 
@@ -17,7 +18,11 @@ export default defineFunction({
     ssh_password_set: z.boolean(),
     ssh_key_set: z.boolean(),
     ssh_public_key: z.string().meta({ description: 'The public key of the service account; empty without a key.' }),
+    ssh_authorized_key: z
+      .string()
+      .meta({ description: 'Its line for `authorized_keys`; a line on the host may have more options.' }),
     ssh_key_next_set: z.boolean().meta({ description: 'Whether a new key waits until the host has it.' }),
+    ssh_next_authorized_key: z.string().meta({ description: 'The line of the key that waits; empty without one.' }),
     ssh_key_retired: z
       .string()
       .meta({ description: 'Public keys, one a line, that are not used any more but may still be on the host.' }),
@@ -36,7 +41,9 @@ export default defineFunction({
       ssh_password_set: true,
       ssh_key_set: false,
       ssh_public_key: '',
+      ssh_authorized_key: '',
       ssh_key_next_set: false,
+      ssh_next_authorized_key: '',
       ssh_key_retired: '',
       ssh_host_key: 'SHA256:3nMTmQGFJEoUVmPlCsXRMcYzHxAUBNYlF0ZOZsQm7Fc',
       hypervisor_url: 'https://pve1.example:8006',
@@ -49,7 +56,12 @@ export default defineFunction({
   },
 
   async handler(_, { settings }) {
-    const { current } = await settings.sshKeys()
-    return { ...(await settings.show()), ssh_public_key: current?.publicKey ?? '' }
+    const { current, next } = await settings.sshKeys()
+    return {
+      ...(await settings.show()),
+      ssh_public_key: current?.publicKey ?? '',
+      ssh_authorized_key: current ? authorizedLine(current) : '',
+      ssh_next_authorized_key: next ? authorizedLine(next) : '',
+    }
   },
 })

@@ -1,10 +1,9 @@
 import { addApiToken } from '../../db/access/api-tokens.ts'
-import { findHostAccountByName } from '../../db/users.ts'
 import { timestamp } from '../../platform/clock.ts'
-import { escapeControl } from '../../platform/escape-control.ts'
 import { atConsole } from '../../runtime/audit.ts'
 import { CommandError, defineCommand } from '../../runtime/command.ts'
 import { newApiToken } from '../../sessions/sessions.ts'
+import { namedUser } from '../access/named-user.ts'
 import { rightsFrom } from '../auth/host-account.ts'
 import { auditStatement } from '../services.ts'
 import { exceeds, expiryOf, MOST_TOKENS, NewToken, toldToken } from './token.ts'
@@ -21,12 +20,11 @@ export default defineCommand({
 
   async run({ args: [username = '', role, name, targets = 'all'], flags }, context) {
     const { db, secrets, clock, operator } = context
-    const user = await findHostAccountByName(db, username)
-    if (!user) throw new CommandError(`l’utilisateur « ${escapeControl(username)} » ne s’est jamais connecté.`)
+    const { user, shown } = await namedUser(context, username)
     const wanted = NewToken.safeParse({ name, role, targets: targets === 'all' ? targets : targets.split(',') })
     if (!wanted.success) throw new CommandError(WRONG[String(wanted.error.issues[0]?.path[0])] ?? WRONG.targets)
     if (exceeds(rightsFrom(user), wanted.data))
-      throw new CommandError(`un jeton ne peut pas avoir plus de droits que ${escapeControl(username)}.`)
+      throw new CommandError(`un jeton ne peut pas avoir plus de droits que ${shown}.`)
     const now = clock()
     const expires_at = expiryOf(flags.has('never-expires') ? { expires_at: null } : {}, now) ?? null
     const { token, hash } = newApiToken(secrets)
@@ -35,7 +33,7 @@ export default defineCommand({
     const note = { ...told, details: { ...told.details, owner: username } }
     const entry = auditStatement(context, atConsole(operator), 'token_created', note)
     const added = await addApiToken(db, made, { now: timestamp(now), most: MOST_TOKENS, entry })
-    if (!added) throw new CommandError(`${escapeControl(username)} a déjà ${MOST_TOKENS} jetons : révoquez-en un.`)
+    if (!added) throw new CommandError(`${shown} a déjà ${MOST_TOKENS} jetons : révoquez-en un.`)
     return token
   },
 })

@@ -9,7 +9,7 @@ export default defineFunction({
   path: '/api/auth/tokens',
   summary: 'API tokens',
   description:
-    'Lists the caller’s API tokens, the newest first, without the tokens themselves, which are shown once. Expired ones are listed for 30 days. Administrators see everybody’s with `all=true`, at most 1,000.',
+    'Lists the caller’s API tokens, the newest first, without the tokens themselves, which are shown once. Expired ones are listed for 30 days, the newest hundred of them. Administrators see everybody’s with `all=true`, at most 1,000.',
   auth: 'user',
   credential: 'session',
   targets: 'none',

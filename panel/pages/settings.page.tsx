@@ -10,6 +10,7 @@ import { words } from '../words/words.ts'
 import { About } from './settings/about.tsx'
 import { ChecksForm } from './settings/checks-form.tsx'
 import { HostKey } from './settings/host-key.tsx'
+import { ServiceKey } from './settings/service-key.tsx'
 import { SettingsForm } from './settings/settings-form.tsx'
 import { Shortcuts } from './settings/shortcuts.tsx'
 
@@ -24,7 +25,7 @@ function mark(section: string, isUnsaved: boolean): void {
   unsaved.value = next
 }
 
-/** The settings of the host, its key, the hypervisor, checks and the shortcuts, each saved on its own; then the panel’s version. */
+/** The settings of the host, the sign-in of its account, its key, the hypervisor, checks and the shortcuts, each saved on its own; then the panel’s version. */
 export function SettingsPage() {
   const say = words().settings
   const load = useLoad((signal) => api('GET /api/settings', { signal }))
@@ -54,6 +55,7 @@ export function SettingsPage() {
               mark={(is) => mark('host', is)}
               onSaved={load.reload}
             />
+            <ServiceKey known={known} onSaved={load.reload} />
             <HostKey known={known} mark={(is) => mark('key', is)} onSaved={load.reload} />
             <SettingsForm
               title={say.hypervisor}

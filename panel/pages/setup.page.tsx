@@ -3,14 +3,17 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { ApiError } from '../../client/index.ts'
 import { fieldErrors } from '../nouns/failure.ts'
 import { Action, useAct } from '../parts/action.tsx'
+import { Choice } from '../parts/choice.tsx'
 import { Field, focusWrong } from '../parts/field.tsx'
 import { addLaterStyle } from '../parts/later-style.ts'
 import { Problem } from '../parts/problem.tsx'
+import { serviceKeyWords } from '../parts/service-key/words.ts'
 import { toast } from '../parts/toast.tsx'
 import { show } from '../preferences.ts'
 import { go } from '../router.ts'
 import { api } from '../wire/panel.ts'
 import { language, words } from '../words/words.ts'
+import { AccountKey, type ShownKey } from './setup/account-key.tsx'
 import { Findings, type Found } from './setup/findings.tsx'
 import { setupWords } from './setup/words.ts'
 import css from '../style/later/setup.css' with { type: 'text' }
@@ -52,6 +55,8 @@ export function SetupPage() {
     [],
   )
   const hypervisor = useMemo(() => ({ hypervisor_url: signal(''), hypervisor_token: signal('') }), [])
+  const by = useSignal<'password' | 'key'>('password')
+  const key = useSignal<ShownKey>()
   const tried = useSignal(false)
   const found = useSignal<Found>()
   const typed = () => ({
@@ -59,10 +64,14 @@ export function SetupPage() {
     ssh_host: values.ssh_host.value.trim(),
     ssh_username: values.ssh_username.value.trim(),
     ssh_password: values.ssh_password.value,
+    auth: by.value,
   })
+  const isMissing = (name: (typeof FIELDS)[number]) =>
+    !typed()[name] && !(name === 'ssh_password' && by.value === 'key')
   const check = useAct(async () => {
     tried.value = true
-    if (Object.values(typed()).some((value) => !value)) return focusWrong(form.current)
+    if (FIELDS.some(isMissing)) return focusWrong(form.current)
+    if (by.value === 'key' && !key.value) return form.current?.querySelector<HTMLElement>('.make-key')?.focus()
     try {
       found.value = await api('POST /api/install/check', { body: typed() })
     } catch (error) {
@@ -90,10 +99,24 @@ export function SetupPage() {
   })
   const wrong = fieldErrors(check.error.value)
   const errorOf = (name: (typeof FIELDS)[number]) => {
-    if (tried.value && !values[name].value.trim()) return say.missing[name]
+    if (tried.value && isMissing(name)) return say.missing[name]
     if (!wrong[name]) return undefined
     return name === 'setup_token' ? errors.setup_token_wrong : settings.wrong[name]
   }
+  const { wizard: byKey } = serviceKeyWords()
+  const passwordHint = by.value === 'key' ? byKey.password_hint : undefined
+  const field = (name: (typeof FIELDS)[number]) => (
+    <Field
+      name={name}
+      label={say[name]}
+      value={values[name]}
+      type={name === 'ssh_password' ? 'password' : 'text'}
+      mono={name === 'setup_token'}
+      autoFocus={name === (given ? 'ssh_host' : 'setup_token')}
+      hint={name === 'ssh_password' ? passwordHint : hintOf(name, given)}
+      error={errorOf(name)}
+    />
+  )
   const at = found.value ? 2 : 1
   useEffect(() => {
     document.title = `${say.title} · ops-panel`
@@ -128,19 +151,29 @@ export function SetupPage() {
             void check.run()
           }}
         >
-          {FIELDS.map((name) => (
-            <Field
-              key={name}
-              name={name}
-              label={say[name]}
-              value={values[name]}
-              type={name === 'ssh_password' ? 'password' : 'text'}
-              mono={name === 'setup_token'}
-              autoFocus={name === (given ? 'ssh_host' : 'setup_token')}
-              hint={name === 'ssh_password' ? undefined : hintOf(name, given)}
-              error={errorOf(name)}
+          {field('setup_token')}
+          {field('ssh_host')}
+          {field('ssh_username')}
+          <div class="field">
+            <Choice
+              label={byKey.by}
+              value={by.value}
+              of={{ password: byKey.password, key: byKey.key }}
+              choose={(next) => {
+                by.value = next
+              }}
             />
-          ))}
+          </div>
+          {field('ssh_password')}
+          {by.value === 'key' && (
+            <AccountKey
+              setupToken={values.setup_token}
+              username={values.ssh_username}
+              shown={key}
+              isMissed={tried.value && !key.value}
+              failed={leaveIfInstalled}
+            />
+          )}
           <Problem error={check.error.value} />
           <Action act={check} type="submit" class="primary">
             {say.check}

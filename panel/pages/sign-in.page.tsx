@@ -43,7 +43,7 @@ export function SignInPage() {
     <div class="sign-in">
       <h1>{shell.product}</h1>
       <p class="dim">{say.with}</p>
-      {why && (
+      {why && !asksMore.value && (
         <p class="notice" role="status">
           {say[why]}
         </p>

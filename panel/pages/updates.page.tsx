@@ -32,6 +32,8 @@ const HOST_MS = 30_000
 /** The least width, in pixels, with which the output stands beside the targets, as in the styles. */
 const BESIDE = 960
 
+const tabOf = (shown: typeof route.value): Tab => TABS.find((each) => each === shown?.query.get('tab')) ?? 'targets'
+
 /** The targets with their updates and running jobs, the history, and the held packages. */
 export function UpdatesPage() {
   const say = words().updates
@@ -43,13 +45,14 @@ export function UpdatesPage() {
     await checkWhatIsDue()
     return found
   })
-  const tab = TABS.find((each) => each === route.value?.query.get('tab')) ?? 'targets'
+  const tab = tabOf(route.value)
   const choose = (next: Tab) => keepInQuery({ tab: next === 'targets' ? undefined : next })
   /** The job whose output is shown: nothing opens by itself, because the targets would move. */
   const shown = useSignal<string>()
   const sought = useSignal<string>()
   const show = (id: string) => {
-    choose('targets')
+    // People who have chosen another tab since they asked for the job stay there.
+    if (tabOf(route.peek()) === tab) choose('targets')
     shown.value = id
     sought.value = id
   }

@@ -187,6 +187,7 @@ function Sidebar() {
           {me.value?.username}
         </span>
       </a>
+      <SignOut />
       <button type="button" class="more" aria-haspopup="dialog" onClick={() => showMore(true)}>
         <Icon of={MenuIcon} />
         <span>{shell.more}</span>
@@ -209,14 +210,21 @@ function Sidebar() {
               {PAGES.account.icon && <Icon of={PAGES.account.icon} />}
               <span>{words().account.title}</span>
             </a>
-            <button type="button" onClick={() => void signOut()}>
-              <Icon of={LogOut} />
-              <span>{shell.signOut}</span>
-            </button>
+            <SignOut />
           </div>
         </Dialog>
       )}
     </nav>
+  )
+}
+
+/** On every page: beside the pages, and on phones in their menu. */
+function SignOut() {
+  return (
+    <button type="button" class="out" onClick={() => void signOut()}>
+      <Icon of={LogOut} />
+      <span>{words().shell.signOut}</span>
+    </button>
   )
 }
 

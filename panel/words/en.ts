@@ -33,6 +33,7 @@ import { reboot } from './en/reboot.ts'
 import { restarts } from './en/restarts.ts'
 import { run } from './en/run.ts'
 import { schedules } from './en/schedules.ts'
+import { serviceKey } from './en/service-key.ts'
 import { settings } from './en/settings.ts'
 import { setup } from './en/setup.ts'
 import { shell } from './en/shell.ts'
@@ -97,5 +98,6 @@ export const later: LaterWords = {
   notifications,
   protection,
   schedules,
+  serviceKey,
   setup,
 }

@@ -20,6 +20,7 @@ import { reboot } from './fr/reboot.ts'
 import { restarts } from './fr/restarts.ts'
 import { run } from './fr/run.ts'
 import type { schedules } from './fr/schedules.ts'
+import type { serviceKey } from './fr/service-key.ts'
 import { settings } from './fr/settings.ts'
 import type { setup } from './fr/setup.ts'
 import { shell } from './fr/shell.ts'
@@ -64,5 +65,6 @@ export interface LaterWords {
   notifications: typeof notifications
   protection: typeof protection
   schedules: typeof schedules
+  serviceKey: typeof serviceKey
   setup: typeof setup
 }

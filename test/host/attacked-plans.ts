@@ -116,7 +116,9 @@ export interface State {
   files: string[]
 }
 
+/** Waits for the checks that follow a run: each has a folder of its own as long as it takes, and must leave none. */
 export async function stateOf(place: Place): Promise<State> {
+  await expect.poll(() => inside(place, CHECKING), { timeout: 60_000 }).toBe('')
   const [sum = '', packages = '', files = ''] = (await inside(place, STATE)).split('\n\n')
   const installed = packages.split('\n').flatMap((line) => {
     const [name = '', status = '', version = ''] = line.split(' ')
@@ -130,6 +132,7 @@ export async function stateOf(place: Place): Promise<State> {
   }
 }
 
+const CHECKING = "find /tmp -maxdepth 1 \\( -name 'ops-panel-check-*' -o -name 'ops-panel-look-*' \\)"
 const STATE = `cat /var/lib/dpkg/status /var/lib/dpkg/updates/[0-9]* 2>/dev/null | md5sum
 echo
 dpkg-query -W -f '\${Package} \${db:Status-Status} \${Version}\\n'

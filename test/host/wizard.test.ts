@@ -425,6 +425,8 @@ async function shown() {
     ssh_key_set: false,
     ssh_key_next_set: false,
     ssh_public_key: '',
+    ssh_authorized_key: '',
+    ssh_next_authorized_key: '',
     ssh_key_retired: '',
     ssh_host_key: `ssh-ed25519 ${await hostFingerprint()}`,
     hypervisor_url: HYPERVISOR.hypervisor_url,

@@ -97,11 +97,16 @@ test('a build in another folder is identical, byte for byte', async () => {
   expect(await sums(join(folder, 'dist'))).toBe(made)
 }, 300_000)
 
-/** Copies the files that git tracks or would add, and links the packages. */
+/**
+ * Copies the files that git tracks or would add, and links the packages: without the caches beside them, in which vitest
+ * makes and removes files all the time.
+ */
 async function copySources(folder: string): Promise<void> {
-  await mkdir(folder)
-  const copy =
-    'git ls-files -z --cached --others --exclude-standard | xargs -0 cp -a --parents -t "$0" && cp -al node_modules "$0"'
+  await mkdir(join(folder, 'node_modules'), { recursive: true })
+  const copy = `
+    comm -z -23 <(git ls-files -z --cached --others --exclude-standard | sort -z) <(git ls-files -z --deleted | sort -z) |
+      xargs -0 cp -a --parents -t "$0" &&
+      find node_modules -mindepth 1 -maxdepth 1 ! -name '.[cv]*' -exec cp -al -t "$0/node_modules" {} +`
   await run('bash', ['-c', `set -o pipefail; ${copy}`, folder], { cwd: ROOT })
 }
 

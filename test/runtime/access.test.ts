@@ -65,6 +65,13 @@ test('a proof counts for 15 minutes, and not a second longer', async () => {
   expect(error).toMatch(/^Confirmez d’abord/)
 })
 
+test('a proof of the future, from before the clock was set back, counts no longer than another one', async () => {
+  const { ask } = await start()
+
+  await answered(await ask(root, { target: 'host' }, { proven: SECONDS + 60 }), 200)
+  await refused(await ask(root, { target: 'host' }, { proven: SECONDS + 86_400 }), 403, 'step_up_required')
+})
+
 test('the proof is asked for after the role and the limit, and before the body', async () => {
   const { ask } = await start()
   ran.length = 0

@@ -222,6 +222,23 @@ test.each<[string, AuthenticationType[]]>([
   expect(seen).toEqual({ methods: ['none'], texts: [] })
 })
 
+test('a host that wants a new password by a message of SSH is told at once, and gets none', async () => {
+  const given: string[] = []
+  const { account, seen } = await serve((context) => {
+    if (context.method !== 'password') return context.reject(['password'])
+    context.requestChange('Your password has expired.', (text) => void given.push(text))
+  })
+
+  const error = await connect(account).catch((thrown: unknown) => thrown)
+
+  expect(error).toMatchObject({
+    reason: 'password_expired',
+    message: 'le mot de passe de alice a expiré : il doit être changé par ssh',
+  })
+  expect(seen).toEqual({ methods: ['none', 'password'], texts: [PASSWORD] })
+  expect(given).toEqual([])
+})
+
 test('a host that lets an account in without any proof lets nobody in here', async () => {
   const none = await serve((context) => context.accept())
   const silent = await serve((context) => {

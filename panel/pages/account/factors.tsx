@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { Fingerprint, Smartphone } from 'lucide'
 import type { Answer } from '../../../client/index.ts'
 import { Enrolment } from '../../parts/access/enrolment.tsx'
-import { RecoveryCodes } from '../../parts/access/shown-once.tsx'
+import { FACTOR_DIALOG, LastingDialog, RecoveryCodes, stayOpen } from '../../parts/access/shown-once.tsx'
 import { accessWords } from '../../parts/access/words.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { confirm, Dialog } from '../../parts/dialog.tsx'
@@ -23,8 +23,15 @@ export function SecondFactors() {
   const say = accessWords().factors
   const load = useLoad((signal) => api('GET /api/auth/factors', { signal }))
   const adding = useSignal<'totp' | 'passkey'>()
+  /** Whether the new factor is there, and its recovery codes are perhaps not kept yet. */
+  const isStored = useSignal(false)
   const close = () => {
     adding.value = undefined
+    isStored.value = false
+  }
+  const stored = () => {
+    isStored.value = adding.peek() !== undefined
+    void load.reload()
   }
   return (
     <section aria-label={say.title} class="factors">
@@ -73,8 +80,12 @@ export function SecondFactors() {
         )}
       </div>
       {adding.value && (
-        <Dialog title={adding.value === 'totp' ? say.addTotp : say.addPasskey} onClose={close} class="factor-dialog">
-          <Enrolment kind={adding.value} stored={() => void load.reload()} done={close} cancel={close} />
+        <Dialog
+          title={adding.value === 'totp' ? say.addTotp : say.addPasskey}
+          onClose={() => (isStored.peek() ? stayOpen() : close())}
+          class={FACTOR_DIALOG}
+        >
+          <Enrolment kind={adding.value} stored={stored} done={close} cancel={close} />
         </Dialog>
       )}
     </section>
@@ -149,9 +160,9 @@ function Recovery({ left, load }: { left: number; load: Load<Factors> }) {
       </Action>
       <Problem error={make.error.value} />
       {codes.value && (
-        <Dialog title={say.newCodesMade} onClose={() => {}} class="factor-dialog">
+        <LastingDialog title={say.newCodesMade}>
           <RecoveryCodes codes={codes.value} done={done} />
-        </Dialog>
+        </LastingDialog>
       )}
     </div>
   )

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { KeepButtons } from '../../parts/access/shown-once.tsx'
+import { FACTOR_DIALOG, KeepButtons, LastingDialog } from '../../parts/access/shown-once.tsx'
 import { TokenRow } from '../../parts/access/token-row.tsx'
 import { accessWords } from '../../parts/access/words.ts'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -47,7 +47,7 @@ export function Tokens() {
         </button>
       </p>
       {isMaking.value && !made.value && (
-        <Dialog title={say.make} onClose={close} class="factor-dialog">
+        <Dialog title={say.make} onClose={close} class={FACTOR_DIALOG}>
           <TokenForm
             cancel={close}
             made={(token) => {
@@ -58,7 +58,7 @@ export function Tokens() {
         </Dialog>
       )}
       {made.value && (
-        <Dialog title={say.made} onClose={() => {}} class="factor-dialog">
+        <LastingDialog title={say.made}>
           <p>{say.madeText}</p>
           <p class="secret token mono">{made.value}</p>
           <KeepButtons text={made.value} />
@@ -67,7 +67,7 @@ export function Tokens() {
               {say.done}
             </button>
           </div>
-        </Dialog>
+        </LastingDialog>
       )}
     </section>
   )

@@ -11,6 +11,7 @@ export type Entry = Answer<'GET /api/audit'>['entries'][number]
 const STATUS: Readonly<Record<string, StatusKind>> = {
   access_refused: 'warn',
   account_barred: 'warn',
+  factor_refused: 'warn',
   factors_reset: 'warn',
   login_failed: 'warn',
   login_rate_limited: 'warn',

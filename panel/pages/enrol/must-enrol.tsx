@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Enrolment } from '../../parts/access/enrolment.tsx'
 import { accessWords } from '../../parts/access/words.ts'
 import { useAct } from '../../parts/action.tsx'
@@ -12,12 +12,17 @@ export function MustEnrol() {
   const { must: say } = accessWords()
   // The next token is for the whole panel.
   const enter = useAct(askRights)
+  const heading = useRef<HTMLHeadingElement>(null)
+  // The form of the sign-in is gone, and the focus with it.
+  useLayoutEffect(() => heading.current?.focus(), [])
   useEffect(() => {
     document.title = shell.titleOf(say.title, shell.product)
   }, [say.title])
   return (
     <div class="sign-in enrol">
-      <h1>{say.title}</h1>
+      <h1 ref={heading} tabIndex={-1}>
+        {say.title}
+      </h1>
       <p class="dim">{say.why(enrolling.value?.username ?? '')}</p>
       <Enrolment done={() => void enter.run()} />
       <Problem error={enter.error.value} retry={enter.run} />

@@ -161,11 +161,8 @@ async function store(stored: Schedule | undefined, typed: Settings, draft: Draft
     toast(scheduleWords().edition.unchanged)
     return false
   }
-  return withProof(
-    async (proof) => {
-      if (stored && changes) await changeSchedule(stored.id, { ...changes, ...proof })
-      else await createSchedule({ ...typed, ...pinged, ...proof })
-    },
-    { isAsked: (changes ?? typed).reboot === 'if_required' },
-  )
+  return withProof(async (proof) => {
+    if (stored && changes) await changeSchedule(stored.id, { ...changes, ...proof })
+    else await createSchedule({ ...typed, ...pinged, ...proof })
+  })
 }

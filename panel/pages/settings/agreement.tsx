@@ -1,29 +1,60 @@
-import type { Answer } from '../../../client/index.ts'
-import { askProof } from '../../parts/dialog.tsx'
+import { type Answer, ApiError } from '../../../client/index.ts'
+import { askProof, confirm } from '../../parts/dialog.tsx'
 import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
 
 export type Settings = Answer<'GET /api/settings'>
 
-/** The extra values of a confirmed change. */
+/** The extra values of a change, and its question where it needs the user’s own proof. */
 interface Agreement {
   ssh_host_key?: string
-  current_password?: string
+  /** The question that asks for the password. */
+  question?: Parameters<typeof askProof>[0]
+}
+
+type Change = Readonly<Record<string, string>>
+
+/**
+ * Stores a change with the confirmation that it needs; false when the user declines. A new host is shown by its key, which is
+ * read without sending a password; a new certificate for the stored token is shown by its fingerprint.
+ */
+export async function storeAgreed(known: Settings, change: Change): Promise<boolean> {
+  const { question, ...more } = await agreement(known, change)
+  return question ? storeProven(known, { ...change, ...more }, question) : store({ ...change, ...more })
 }
 
 /**
- * Asks for the confirmation that a change needs. A new host is shown by its key, which is read without sending a password; a new
- * certificate for the stored token is shown by its fingerprint. Both need the user's own password. Undefined when the user declines.
+ * Stores a change that needs the user's own proof; false when the user declines. A host that takes keys only asks for a factor
+ * instead of the password, in place. So where the service account has a key, the password is asked for when the service wants it.
  */
-export async function agreement(
+export async function storeProven(
   known: Settings,
-  change: Readonly<Record<string, string>>,
-): Promise<Agreement | undefined> {
+  change: Change,
+  question: Parameters<typeof askProof>[0],
+): Promise<boolean> {
+  if (known.ssh_key_set) {
+    if (!(await confirm(question))) return false
+    try {
+      return await store(change)
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'proof_required') throw error
+    }
+  }
+  const current_password = await askProof(question)
+  return current_password === undefined ? false : store({ ...change, current_password })
+}
+
+async function store(body: Change): Promise<true> {
+  await api('PATCH /api/settings', { body })
+  return true
+}
+
+async function agreement(known: Settings, change: Change): Promise<Agreement> {
   const say = words().settings
   const { ssh_host, hypervisor_fingerprint, hypervisor_token } = change
   if (ssh_host !== undefined) {
     const { ssh_host_key } = await api('POST /api/settings/host-key', { body: { ssh_host } })
-    const current_password = await askProof({
+    const question = {
       title: say.moveTitle(ssh_host),
       text: (
         <>
@@ -34,13 +65,10 @@ export async function agreement(
       ),
       verb: say.move,
       danger: true,
-    })
-    return current_password === undefined ? undefined : { ssh_host_key, current_password }
+    }
+    return { ssh_host_key, question }
   }
-  if (hypervisor_fingerprint !== undefined && known.hypervisor_token_set && !hypervisor_token) {
-    const question = { title: say.certificateTitle, text: say.certificateText, verb: say.save }
-    const current_password = await askProof(question)
-    return current_password === undefined ? undefined : { current_password }
-  }
+  if (hypervisor_fingerprint !== undefined && known.hypervisor_token_set && !hypervisor_token)
+    return { question: { title: say.certificateTitle, text: say.certificateText, verb: say.save } }
   return {}
 }

@@ -2,13 +2,11 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { fieldErrors } from '../../nouns/failure.ts'
 import { Action, useAct } from '../../parts/action.tsx'
-import { askProof } from '../../parts/dialog.tsx'
 import { Field, focusWrong } from '../../parts/field.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { toast } from '../../parts/toast.tsx'
-import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
-import type { Settings } from './agreement.tsx'
+import { type Settings, storeProven } from './agreement.tsx'
 
 interface HostKeyProps {
   known: Settings
@@ -39,10 +37,8 @@ export function HostKey({ known, mark, onSaved }: HostKeyProps) {
       danger: true,
       typed: ssh_host,
     }
-    const current_password = await askProof(asked)
-    if (current_password === undefined) return
     try {
-      await api('PATCH /api/settings', { body: { ssh_host_key: key, current_password } })
+      if (!(await storeProven(known, { ssh_host_key: key }, asked))) return
     } catch (error) {
       focusWrong(form.current)
       throw error

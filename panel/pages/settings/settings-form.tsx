@@ -4,9 +4,8 @@ import { fieldErrors } from '../../nouns/failure.ts'
 import { useAct } from '../../parts/action.tsx'
 import { Field, focusWrong } from '../../parts/field.tsx'
 import { toast } from '../../parts/toast.tsx'
-import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
-import { agreement, type Settings } from './agreement.tsx'
+import { type Settings, storeAgreed } from './agreement.tsx'
 import { Section } from './section.tsx'
 
 const SECRETS = { ssh_password: 'ssh_password_set', hypervisor_token: 'hypervisor_token_set' } as const
@@ -41,9 +40,7 @@ export function SettingsForm({ title, note, known, fields, mark, onSaved }: Sett
     if (changed.length === 0) return toast(say.unchanged)
     const body = Object.fromEntries(changed.map(({ name, value }) => [name, value.value]))
     try {
-      const agreed = await agreement(known, body)
-      if (!agreed) return
-      await api('PATCH /api/settings', { body: { ...body, ...agreed } })
+      if (!(await storeAgreed(known, body))) return
     } catch (error) {
       focusWrong(form.current)
       throw error

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { Fingerprint, Smartphone } from 'lucide'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { hasPasskeys } from '../../wire/passkeys.ts'
 import { Icon } from '../icon.tsx'
 import { AddPasskey } from './add-passkey.tsx'
@@ -22,6 +23,12 @@ export function Enrolment({ kind, done, cancel, stored }: EnrolmentProps) {
   const say = accessWords().enrol
   const chosen = useSignal<'totp' | 'passkey' | undefined>(kind)
   const codes = useSignal<readonly string[]>()
+  const left = useRef<'totp' | 'passkey' | undefined>(undefined)
+  const kinds = useRef<HTMLUListElement>(null)
+  useLayoutEffect(() => {
+    // The form that was cancelled is gone, and the focus with it.
+    if (!chosen.value && left.current) kinds.current?.querySelector<HTMLElement>(`.${left.current}`)?.focus()
+  }, [chosen.value])
   const added = (given: readonly string[] | undefined) => {
     stored?.()
     if (!given) return done()
@@ -30,6 +37,7 @@ export function Enrolment({ kind, done, cancel, stored }: EnrolmentProps) {
   const back =
     cancel ??
     (() => {
+      left.current = chosen.peek()
       chosen.value = undefined
     })
   if (codes.value) return <RecoveryCodes codes={codes.value} done={done} />
@@ -37,11 +45,11 @@ export function Enrolment({ kind, done, cancel, stored }: EnrolmentProps) {
   if (chosen.value === 'passkey') return <AddPasskey added={added} cancel={back} />
   const canPasskey = hasPasskeys()
   return (
-    <ul class="kinds">
+    <ul class="kinds" ref={kinds}>
       <li>
         <button
           type="button"
-          class="button"
+          class="button totp"
           onClick={() => {
             chosen.value = 'totp'
           }}
@@ -54,7 +62,7 @@ export function Enrolment({ kind, done, cancel, stored }: EnrolmentProps) {
       <li>
         <button
           type="button"
-          class="button"
+          class="button passkey"
           aria-disabled={!canPasskey}
           title={canPasskey ? undefined : say.noPasskeys}
           onClick={() => {

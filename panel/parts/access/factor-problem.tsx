@@ -6,15 +6,23 @@ import { Problem } from '../problem.tsx'
 import { Status } from '../status.tsx'
 import { accessWords } from './words.ts'
 
+interface FactorProblemProps {
+  error: unknown
+  /** The sentence about a wrong answer, where the general one would mislead. */
+  wrong?: string | undefined
+}
+
 /** An error of a sign-in, a confirmation or an enrolment: of the service, with its wait, or of the browser's passkeys. */
-export function FactorProblem({ error }: { error: unknown }) {
+export function FactorProblem({ error, wrong }: FactorProblemProps) {
   const say = accessWords().question
   const wait = useCountdown(error instanceof ApiError ? (error.retryAfter ?? 0) : 0, error)
-  if (error instanceof PasskeyError)
+  const isWrong = error instanceof ApiError && error.code === 'factor_wrong'
+  const told = error instanceof PasskeyError ? say.passkeyFailed[error.why] : isWrong ? wrong : undefined
+  if (told !== undefined)
     return (
       <div class="problem" role="alert">
-        <Status is="warn" hidden />
-        <p class="grow">{say.passkeyFailed[error.why]}</p>
+        <Status is={isWrong ? 'err' : 'warn'} hidden />
+        <p class="grow">{told}</p>
       </div>
     )
   return (

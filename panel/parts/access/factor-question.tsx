@@ -100,7 +100,7 @@ export function FactorQuestion({ factors, passkey, verb, answer, cancel, again =
           error={tried.value && !code.value.trim() ? say.missing[kind] : undefined}
         />
       )}
-      <FactorProblem error={error} />
+      <FactorProblem error={error} wrong={say.wrong[kind]} />
       {isOver ? (
         <button type="button" class="button primary" onClick={again}>
           {say.again}

@@ -1,8 +1,28 @@
 import { useSignal } from '@preact/signals'
 import { Copy, Download } from 'lucide'
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { copyText, saveFile } from '../clipboard.ts'
+import { Dialog } from '../dialog.tsx'
 import { Icon } from '../icon.tsx'
 import { accessWords } from './words.ts'
+
+/** A dialog that only its content closes. */
+export function LastingDialog({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <Dialog title={title} onClose={stayOpen} class={FACTOR_DIALOG}>
+      {children}
+    </Dialog>
+  )
+}
+
+/** The class of the dialogs that enrol factors or show something once; one of them at most is there. */
+export const FACTOR_DIALOG = 'factor-dialog'
+
+/** Keeps such a dialog: browsers close a modal dialog at the second Escape, whatever the page says to the first one. */
+export function stayOpen(): void {
+  document.querySelector<HTMLDialogElement>(`dialog.${FACTOR_DIALOG}:not([open])`)?.showModal()
+}
 
 interface ShownOnceProps {
   /** The text to copy. */
@@ -54,8 +74,11 @@ interface RecoveryCodesProps {
 export function RecoveryCodes({ codes, done }: RecoveryCodesProps) {
   const say = accessWords().once
   const isKept = useSignal(false)
+  const shown = useRef<HTMLDivElement>(null)
+  // The form that was answered is gone, and the focus with it.
+  useLayoutEffect(() => shown.current?.focus(), [])
   return (
-    <div class="recovery">
+    <div class="recovery" ref={shown} tabIndex={-1}>
       <p>{say.codesText}</p>
       <ol class="codes mono" aria-label={say.codes}>
         {codes.map((code) => (

@@ -69,6 +69,9 @@ interface PasswordQuestionProps {
   cancel(): void
 }
 
+/** The answers to people who have signed in by a provider, and have no password on the host. */
+const NO_PASSWORD: ReadonlySet<string> = new Set(['proof_wrong', 'passwords_not_taken'])
+
 function PasswordQuestion({ prove, cancel }: PasswordQuestionProps) {
   const { shell } = words()
   const { stepUp: say } = accessWords()
@@ -80,6 +83,7 @@ function PasswordQuestion({ prove, cancel }: PasswordQuestionProps) {
     if (!password.value) return focusWrong(form.current)
     await prove({ password: password.value })
   })
+  const error = act.error.value
   return (
     <form
       ref={form}
@@ -99,7 +103,8 @@ function PasswordQuestion({ prove, cancel }: PasswordQuestionProps) {
         required
         error={tried.value && !password.value ? say.passwordMissing : undefined}
       />
-      <FactorProblem error={act.error.value} />
+      <FactorProblem error={error} />
+      {error instanceof ApiError && NO_PASSWORD.has(error.code) && <p class="hint dim">{say.noPassword}</p>}
       <div class="buttons">
         <button type="button" class="button" onClick={cancel}>
           {shell.cancel}

@@ -4,17 +4,12 @@ import { scheduleWords } from './words.ts'
 
 /**
  * Sends a change of a schedule. A schedule that may restart the host needs the user's own password when that is new, or when its owner
- * changes. `isAsked`: that is known before the service says so. False when the user declines.
+ * changes. The service says so: a host that takes keys only asks for a factor instead, in place. False when the user declines.
  */
-export async function withProof(
-  send: (proof: { password?: string }) => Promise<unknown>,
-  { isAsked = false } = {},
-): Promise<boolean> {
+export async function withProof(send: (proof: { password?: string }) => Promise<unknown>): Promise<boolean> {
   try {
-    if (!isAsked) {
-      await send({})
-      return true
-    }
+    await send({})
+    return true
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'proof_required') throw error
   }

@@ -9,6 +9,11 @@ export const access: typeof fr = {
     },
     label: { totp: 'Six-digit code', passkey: 'Passkey', recovery: 'Recovery code' },
     missing: { totp: 'Enter the code.', passkey: '', recovery: 'Enter a recovery code.' },
+    wrong: {
+      totp: 'This is not the right code, or it was used before. Wait for the next one, or use another way.',
+      passkey: 'This passkey was not accepted. Try again, or use another way.',
+      recovery: 'This recovery code is wrong or was used before. Take another one.',
+    },
     instead: {
       totp: 'Use the authenticator app',
       passkey: 'Use a passkey',
@@ -51,27 +56,32 @@ export const access: typeof fr = {
     why: 'Your last proof is more than 15 minutes old, and this action takes a newer one. What you have typed stays.',
     confirm: 'Confirm',
     passwordMissing: 'Enter your password.',
+    noPassword:
+      'Your account has no password on the host? Sign in again, then add a second factor within 15 minutes: it serves here.',
   },
   must: {
     title: 'Add a second factor',
     why: (name: string) =>
-      `This panel demands a second factor of the account ${name}, which has none yet. After that, you are in the panel.`,
+      `This panel requires a second factor for the account ${name}, which has none yet. Add one to enter the panel.`,
   },
   enrol: {
     totp: 'Authenticator app',
     totpMeans: 'A six-digit code, on a phone or a computer. Works everywhere.',
     passkey: 'Passkey',
-    passkeyMeans: 'The device itself, or a security key. The safest: nobody can copy it.',
+    passkeyMeans: 'The device itself, or a security key. The safest: no fake site can get it out of you.',
     noPasskeys: 'Passkeys need a panel that is opened by its name, over https, and a browser that knows them.',
   },
   totp: {
     name: 'Authenticator app',
     scan: 'Scan this code with your authenticator app.',
+    scanAnother: 'This code replaces the one before: scan it, and remove from your app what the old one has put there.',
     qr: 'QR code for the authenticator app',
     byHand: 'Enter it by hand',
     here: 'Open in an app on this device',
     code: 'Six-digit code of the app',
     missing: 'Enter the code that the app shows.',
+    wrong:
+      'This is not the right code. Enter the next one; if none is right, check the clocks of the phone and of the panel’s machine.',
     add: 'Add',
     cancel: 'Cancel',
   },
@@ -110,7 +120,7 @@ export const access: typeof fr = {
     removeTitle: (name: string) => `Remove “${name}”?`,
     removeText: 'It is accepted nowhere any more.',
     removeLastText: 'It is the last one: after that, your password is enough, and the recovery codes are void.',
-    lastNeeded: 'This panel demands a second factor. Add another one first.',
+    lastNeeded: 'This panel requires a second factor. Add another one first.',
     codesLeft: (count: number) =>
       count === 0
         ? 'No recovery code is left.'
@@ -219,7 +229,6 @@ export const access: typeof fr = {
   },
   link: {
     title: 'Create your passkey',
-    checking: 'This link is being checked…',
     forWhom: (name: string) => `This link creates a passkey for the account ${name}. It works once.`,
     missing: 'This link is incomplete. Copy all of it from the console.',
     done: (name: string) => `The passkey of the account ${name} is there. Sign in with it.`,

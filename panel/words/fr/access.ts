@@ -9,6 +9,11 @@ export const access = {
     },
     label: { totp: 'Code à six chiffres', passkey: 'Clé d’accès', recovery: 'Code de secours' },
     missing: { totp: 'Saisissez le code.', passkey: '', recovery: 'Saisissez un code de secours.' },
+    wrong: {
+      totp: 'Ce code n’est pas le bon, ou il a déjà servi. Attendez le suivant, ou utilisez un autre moyen.',
+      passkey: 'Cette clé d’accès n’a pas été acceptée. Réessayez, ou utilisez un autre moyen.',
+      recovery: 'Ce code de secours n’est pas le bon, ou il a déjà servi. Prenez-en un autre.',
+    },
     instead: {
       totp: 'Utiliser l’application d’authentification',
       passkey: 'Utiliser une clé d’accès',
@@ -54,27 +59,34 @@ export const access = {
     why: 'Votre dernière preuve date de plus de 15 minutes, et cette action en demande une plus récente. Ce que vous avez saisi reste en place.',
     confirm: 'Confirmer',
     passwordMissing: 'Saisissez votre mot de passe.',
+    noPassword:
+      'Votre compte n’a pas de mot de passe sur l’hôte\u202f? Reconnectez-vous, puis ajoutez un second facteur dans les 15 minutes\u00a0: il servira ici.',
   },
   must: {
     title: 'Ajoutez un second facteur',
     why: (name: string) =>
-      `Ce panneau exige un second facteur du compte ${name}, qui n’en a pas encore. Après cela, vous arrivez dans le panneau.`,
+      `Ce panneau exige un second facteur pour le compte ${name}, qui n’en a pas encore. Ajoutez-en un pour entrer dans le panneau.`,
   },
   enrol: {
     totp: 'Application d’authentification',
     totpMeans: 'Un code à six chiffres, sur un téléphone ou un ordinateur. Fonctionne partout.',
     passkey: 'Clé d’accès',
-    passkeyMeans: 'L’appareil lui-même, ou une clé de sécurité. Le plus sûr\u00a0: personne ne peut la recopier.',
+    passkeyMeans:
+      'L’appareil lui-même, ou une clé de sécurité. Le plus sûr\u00a0: un faux site ne peut pas vous la soutirer.',
     noPasskeys: 'Les clés d’accès demandent un panneau ouvert par son nom, en https, et un navigateur qui les connaît.',
   },
   totp: {
     name: 'Application d’authentification',
-    scan: 'Photographiez ce code avec votre application d’authentification.',
+    scan: 'Scannez ce code avec votre application d’authentification.',
+    scanAnother:
+      'Ce code remplace celui d’avant\u00a0: scannez-le, et supprimez de votre application ce que l’ancien y a mis.',
     qr: 'Code QR pour l’application d’authentification',
     byHand: 'Le saisir à la main',
     here: 'Ouvrir dans une application de cet appareil',
     code: 'Code à six chiffres de l’application',
     missing: 'Saisissez le code que l’application affiche.',
+    wrong:
+      'Ce code n’est pas le bon. Saisissez le suivant\u202f; si aucun ne convient, vérifiez l’heure du téléphone et celle de la machine du panneau.',
     add: 'Ajouter',
     cancel: 'Annuler',
   },
@@ -223,7 +235,6 @@ export const access = {
   /** The link that the console prints. */
   link: {
     title: 'Créez votre clé d’accès',
-    checking: 'Ce lien est en cours de vérification…',
     forWhom: (name: string) => `Ce lien crée une clé d’accès pour le compte ${name}. Il ne sert qu’une fois.`,
     missing: 'Ce lien est incomplet. Copiez-le en entier depuis la console.',
     done: (name: string) => `La clé d’accès du compte ${name} est créée. Connectez-vous avec elle.`,

@@ -34,6 +34,7 @@ export const laterErrors = {
   module_missing: 'Ce module n’existe plus. Actualisez la liste.',
   modules_folder_unusable:
     'Le dossier des modules ne peut pas être utilisé. Corrigez ses droits sur le serveur et réessayez.',
+  password_expired: 'Votre mot de passe a expiré. Changez-le sur l’hôte, par ssh ou à sa console, puis connectez-vous.',
   passwords_not_taken: 'L’hôte n’accepte aucun mot de passe, seulement des clés SSH.',
   proof_more_asked: 'L’hôte demande plus que le mot de passe. Répondez à ses questions.',
   run_missing: 'Cette exécution n’existe pas, ou n’est plus conservée. Revenez à l’historique.',
@@ -110,7 +111,7 @@ export const laterErrors = {
   ssh_key_none_waiting: 'Aucune nouvelle clé n’attend. Recommencez le changement de clé.',
   ssh_key_refused:
     'L’hôte refuse la nouvelle clé, et l’ancienne reste en service. Vérifiez que sa ligne est sur l’hôte, puis réessayez.',
-  step_up_required: 'Rien n’a été fait\u00a0: vous n’avez pas confirmé qui vous êtes. Recommencez pour le faire.',
+  step_up_required: 'Rien n’a été fait\u00a0: vous n’avez pas confirmé qui vous êtes. Recommencez, puis confirmez.',
   sudo_wants_password: 'sudo demande encore un mot de passe sur l’hôte. Ajoutez-y d’abord cette règle.',
   target_forbidden:
     'Vos droits ne s’étendent pas à toutes ces cibles. Choisissez les vôtres, ou demandez à un administrateur.',

@@ -121,3 +121,25 @@ test('rights are confirmed by a sign-in of which the host tells the uid, by a lo
   const bob = await saveUser(db, 'bob', false, NOW)
   expect(await findHostAccount(db, bob.id)).toMatchObject({ rights_at: null })
 })
+
+test('of the tokens of an owner that have expired, the newest hundred stay', async () => {
+  const { db, alice, add } = await start()
+  const others = await saveUser(db, 'bob', false, NOW, { kept_out: false, own_word: 'user', operates: null, uid: 8 })
+  await add('kept')
+  await add('of bob', 50, others.id)
+  await db.run(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150)
+     INSERT INTO api_tokens (user_id, name, hash, role, targets, created_at, expires_at)
+     SELECT ?, 'short', 'short ' || i, 'viewer', '"all"', ?, ? FROM n`,
+    [alice.id, NOW, NOW],
+  )
+
+  await add('new')
+
+  const hashes = await db.query(z.object({ hash: z.string() }), 'SELECT hash FROM api_tokens ORDER BY id')
+  expect(hashes.map(({ hash }) => hash)).toEqual([
+    ...['kept', 'of bob'],
+    ...Array.from({ length: 100 }, (_, at) => `short ${at + 51}`),
+    'new',
+  ])
+})

@@ -131,6 +131,26 @@ test('challenges without a user are bounded apart from those of users', async ()
   expect(await findOpenChallenge(db, CHALLENGE, NOW)).toBeDefined()
 })
 
+test('challenges of one purpose push none of another one out, with a user or without', async () => {
+  const db = await openMigrated()
+  await fill(db)
+  const link = { ...CHALLENGE, hash: 'link', purpose: 'console' }
+  const passkey = { ...CHALLENGE, hash: 'passkey', user_id: null, purpose: 'passkey_sign_in' }
+  for (const each of [link, passkey]) await addChallenge(db, each, { now: NOW, expires: LATER })
+  await db.run(
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 6000)
+     INSERT INTO factor_challenges (hash, purpose, data_sealed, created_at, expires_at)
+     SELECT 'n' || n, 'oidc', 'sealed', ?, ? FROM numbers`,
+    [NOW, LATER],
+  )
+
+  await addChallenge(db, { ...passkey, hash: 'last', purpose: 'oidc' }, { now: NOW, expires: LATER })
+  for (let n = 0; n < 25; n++)
+    await addChallenge(db, { ...CHALLENGE, hash: `sign-in ${n}` }, { now: NOW, expires: LATER })
+
+  for (const each of [link, passkey]) expect(await findOpenChallenge(db, each, NOW)).toBeDefined()
+})
+
 test('the last of two factors that are removed at once stays where one must', async () => {
   const db = await openMigrated()
   await fill(db)
@@ -153,7 +173,7 @@ test('ten answers lock a kind of factor, an hour without one forgets them, and a
     countFactorAnswer(
       db,
       { userId: 1, kind },
-      { now: at(minutes), since: at(minutes - 60), lockedUntil: at(minutes + 60), most: 10 },
+      { now: at(minutes), since: at(minutes - 60), lockedUntil: at(minutes + 60), ahead: at(minutes + 65), most: 10 },
     )
 
   for (let n = 0; n < 9; n += 1) expect(await answer(0)).toBeUndefined()

@@ -9,7 +9,7 @@ import beginTotp from '../../../functions/factors/totp.post.ts'
 import { SshError } from '../../../ssh/connection.ts'
 import type { Account } from '../../../ssh/identity.ts'
 import { testApp } from '../../app.ts'
-import { audited, auditedActions, decoded, refused, rows } from '../answers.ts'
+import { audited, auditedActions, decoded, refusals, refused, rows } from '../answers.ts'
 import {
   answer,
   askedFactor,
@@ -175,6 +175,8 @@ test('wrong codes are limited together with those of the sign-in', async () => {
   expect((await audited(app.db)).filter(({ action }) => action === 'step_up_refused')).toMatchObject([
     ...Array.from({ length: 3 }, () => ({ details: { reason: 'wrong', factor: 'totp' } })),
   ])
+  // Each is one happening, so it has no second entry.
+  expect(await refusals(app.db)).toEqual([])
 })
 
 test('a challenge of a step-up does not sign in, and one of a sign-in does not prove', async () => {

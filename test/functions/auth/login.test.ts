@@ -7,6 +7,7 @@ import { createHost } from '../../../ssh/host.ts'
 import { createLimiter } from '../../../runtime/rate-limit.ts'
 import { SshError } from '../../../ssh/connection.ts'
 import { mount, START, testApp } from '../../app.ts'
+import { startDemo } from '../../runtime/demo.ts'
 import { answered, audited, auditedActions, decoded, refused, rows } from '../answers.ts'
 
 const PATH = '/api/auth/login'
@@ -284,6 +285,46 @@ test('a password of spaces is not empty: the host checks it', async () => {
   const app = await testApp([login])
 
   expect((await app.request('POST', PATH, { body: { username: 'bob', password: '  ' } })).status).toBe(200)
+})
+
+test.each([
+  ['of 1,024 characters', 'aB3 '.repeat(256)],
+  ['of words, spaces at both ends and other alphabets', ' Ünïcödé пароль 密码 🔑 "\\$(id)\' '],
+  ['of one character', '0'],
+])('a password %s reaches the host exactly as it was typed', async (_, password) => {
+  const demo = await startDemo({ users: { bob: { password, uid: 1001, groups: ['bob'] } } })
+  const { services } = await testApp([login], { ssh: { host: `127.0.0.1:${demo.port}`, ...demo.service } })
+  const host = createHost(services)
+  const app = mount([login], { ...services, host })
+  const status = async (given: string, n: number) =>
+    (
+      await app.request(PATH, {
+        method: 'POST',
+        body: JSON.stringify({ username: 'bob', password: given }),
+        headers: { 'x-forwarded-for': `192.0.2.${n}` },
+      })
+    ).status
+  const others = [
+    password.trim(),
+    password.toLowerCase(),
+    password.slice(0, 72),
+    password.normalize('NFD'),
+    `${password}x`,
+  ]
+
+  expect(await status(password, 0)).toBe(200)
+  for (const [n, other] of others.entries())
+    if (other !== password) expect(await status(other, n + 1)).toBe(other.length > 1_024 ? 400 : 401)
+  host.close()
+})
+
+test('a password of more than 1,024 characters is refused, and not cut', async () => {
+  const app = await testApp([login])
+
+  const response = await app.request('POST', PATH, { body: { username: 'bob', password: 'x'.repeat(1_025) } })
+
+  await refused(response, 400, 'credentials_missing')
+  expect(app.signIns).toEqual([])
 })
 
 test('without ssh_host the answer is 503, and every attempt reads the setting again', async () => {

@@ -148,7 +148,7 @@ test('a changed or made-up challenge is over, and not elsewhere', async () => {
   const { post, asked, secrets } = await panel()
   const { challenge } = await asked()
   const last = challenge.endsWith('A') ? 'B' : 'A'
-  const content = JSON.stringify({ boot: 'boot-2', id: 'x', at: 0, username: 'alice', user: null })
+  const content = JSON.stringify({ boot: 'boot-2', id: 'x', at: 0, username: 'alice', sid: null })
 
   for (const made of [
     `${challenge.slice(0, -4)}${last}AAA`,
@@ -222,6 +222,18 @@ test('a challenge is for the one who got it: not for another user, and not for t
   await answered(await post(STEP_UP, { challenge: proof.challenge, answers: [CODE] }, alice), 200)
 })
 
+test('questions of a proof are answered by the session that has asked, not by another one of the same user', async () => {
+  const { post, asked, signIn, advance, db } = await panel()
+  const [own, stolen] = [await signIn('alice'), await signIn('alice')]
+  advance(600_000)
+  const { challenge } = await asked(STEP_UP, { password: ALICE.password }, own)
+
+  await refused(await post(STEP_UP, { challenge, answers: [CODE] }, stolen), 410, 'challenge_over')
+
+  expect(await rows(db, `SELECT id FROM sessions WHERE proven_at > '2026-03-01T12:05'`)).toEqual([])
+  await answered(await post(STEP_UP, { challenge, answers: [CODE] }, own), 200)
+})
+
 test('a page of another origin cannot answer', async () => {
   const { services, asked } = await panel()
   const { request } = mount([loginAnswers], services)
@@ -254,5 +266,21 @@ test('a host that takes keys only is not taken for a wrong password', async () =
   })
   expect(await audited(app.db)).toMatchObject([
     { action: 'login_failed', username: 'alice', details: { reason: 'no_passwords' } },
+  ])
+})
+
+test('an expired password is told as one, and is no wrong password', async () => {
+  const app = await testApp([login], {
+    fake: {
+      signIn() {
+        throw new SshError('password_expired', 'le mot de passe de alice a expiré : il doit être changé par ssh')
+      },
+    },
+  })
+
+  await refused(await app.request('POST', LOGIN, { body: ALICE }), 401, 'password_expired')
+
+  expect(await audited(app.db)).toMatchObject([
+    { action: 'login_failed', username: 'alice', details: { reason: 'password_expired' } },
   ])
 })

@@ -120,6 +120,20 @@ test.each([
   }
 })
 
+test.each([
+  ['lift_hold', 'held', { held_before: JSON.stringify(UNHELD), held_after: '[]' }],
+  ['allow_release_change', 'changed', { repositories: '["http://m/debian stable"]' }],
+  ['repair_dpkg', 'broken', { removable: '["app"]' }],
+  ['clean_cache', 'disk', {}],
+] as const)('the audit log has what %s changes', async (action, found, change) => {
+  const { app, command } = await checked([found], { removed: ['app', '-o'] })
+
+  const { job_id } = await command({ target: 'host', action })
+
+  expect(await audited(app.db)).toMatchObject([{ action: 'remedy_start', target: 'host' }])
+  expect((await audited(app.db))[0]?.details).toEqual({ job_id, action, ...change })
+})
+
 test('a repair may remove only the packages whose removal the check has shown', async () => {
   const repair = { target: 'host', action: 'repair_dpkg' }
   const shown = await checked(['broken'], { removed: ['app', '-o'] })

@@ -118,6 +118,18 @@ test('of two confirmations at the same time one counts', async () => {
   expect(await rows(app.db, 'SELECT count(*) AS n FROM recovery_codes')).toEqual([{ n: 10 }])
 })
 
+test.each(['\u202egnp.exe', 'a\u001b[2Jb', 'a\nb', 'a\u200bb', 'a\u2028b'])(
+  'a name with characters that nobody sees is refused, as administrators read it in the audit log: %j',
+  async (name) => {
+    const app = await testApp(ALL)
+    const token = await signIn(app)
+
+    const response = await app.request('POST', `${PATH}/totp`, { headers: signedBy(token), body: { name } })
+
+    await refused(response, 400, 'invalid_request')
+  },
+)
+
 test('a user has at most ten factors', async () => {
   const app = await testApp(ALL)
   const token = await signIn(app)
@@ -192,6 +204,29 @@ test('where a factor is required, a session without one may only enrol, and is f
     [id, second.id].map((each) => app.request('DELETE', `${PATH}/${each}`, { headers: signedBy(free) })),
   )
   expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+})
+
+test('where a factor is required, the first one ends sessions that were opened without one', async () => {
+  const app = await testApp(ALL, { env: { PANEL_REQUIRE_FACTOR: 'all' } })
+  const thief = await givePassword(app, 'bob')
+  const cookie = (thief.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+  const stolen = await tokenOf(thief)
+  const other = await signIn(app, 'alice')
+  const own = await signIn(app, 'bob')
+
+  await enrolTotp(app, own)
+
+  await refused(await app.request('POST', '/api/auth/refresh', { headers: { cookie } }), 401, 'session_ended')
+  await refused(
+    await app.request('POST', '/api/auth/factors/totp', { headers: signedBy(stolen), body: { name: 'Autre' } }),
+    401,
+    'unauthenticated',
+  )
+  for (const token of [own, other])
+    await answered(await app.request('GET', '/api/auth/factors', { headers: signedBy(token) }), 200)
+  expect(await audited(app.db)).toContainEqual(
+    expect.objectContaining({ action: 'sessions_ended', username: 'bob', target: 'bob', details: { sessions: 1 } }),
+  )
 })
 
 test('PANEL_REQUIRE_FACTOR=admins binds administrators alone', async () => {

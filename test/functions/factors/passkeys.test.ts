@@ -207,22 +207,27 @@ test('a passkey proves the user of a session again', async () => {
   await refused(await app.request('POST', '/api/auth/step-up', { headers, body: right }), 410, 'challenge_over')
 })
 
-const REFUSED_KEYS: [what: string, claims: Parameters<ReturnType<typeof createAuthenticator>['create']>[1]][] = [
-  ['another origin', { origin: OTHER }],
-  ['another relying party', { rpId: 'evil.example' }],
-  ['another challenge', { challenge: 'b3RoZXI' }],
-  ['no user verification', { verified: false }],
-  ['a page inside of another one', { crossOrigin: true }],
-  ['an answer to request options', { type: 'webauthn.get' }],
-  ['an attestation of a foreign format', { format: 'tpm' }],
+const REFUSED_KEYS: [
+  what: string,
+  reason: string,
+  claims: Parameters<ReturnType<typeof createAuthenticator>['create']>[1],
+][] = [
+  ['another origin', 'origin', { origin: OTHER }],
+  ['another relying party', 'relying_party', { rpId: 'evil.example' }],
+  ['another challenge', 'challenge', { challenge: 'b3RoZXI' }],
+  ['no user verification', 'verification', { verified: false }],
+  ['a page inside of another one', 'framed', { crossOrigin: true }],
+  ['an answer to request options', 'malformed', { type: 'webauthn.get' }],
+  ['an attestation of a foreign format', 'attestation', { format: 'tpm' }],
   [
     'an attestation with a certificate',
+    'attestation',
     { format: 'packed', statement: new Map([['x5c', [Buffer.from('30', 'hex')]]]) },
   ],
-  ['an attestation that nothing signs', { format: 'packed' }],
+  ['an attestation that nothing signs', 'malformed', { format: 'packed' }],
 ]
 
-test.each(REFUSED_KEYS)('a new passkey is refused with %s', async (_, claims) => {
+test.each(REFUSED_KEYS)('a new passkey is refused with %s, and audited', async (_, reason, claims) => {
   const app = await testApp(ALL, { env: ENV })
   const token = await signIn(app)
   const { challenge, options } = await beginPasskey(app, token)
@@ -237,6 +242,13 @@ test.each(REFUSED_KEYS)('a new passkey is refused with %s', async (_, claims) =>
 
   expect(await rows(app.db, 'SELECT * FROM factors')).toEqual([])
   expect(await rows(app.db, 'SELECT * FROM recovery_codes')).toEqual([])
+  const details = { kind: 'passkey', name: 'Portable', reason }
+  expect((await audited(app.db)).at(-1)).toMatchObject({
+    action: 'factor_refused',
+    username: 'bob',
+    target: 'bob',
+    details,
+  })
 })
 
 const BROKEN: [what: string, object: Buffer][] = [
@@ -276,6 +288,11 @@ test('a passkey is stored once, and for one user', async () => {
   )
 
   expect(await rows(app.db, 'SELECT user_id FROM factors')).toEqual([{ user_id: 1 }])
+  expect((await audited(app.db)).at(-1)).toMatchObject({
+    action: 'factor_refused',
+    username: 'carol',
+    details: { reason: 'known' },
+  })
 })
 
 test('the challenge of a new passkey belongs to the user who asked, and is used once', async () => {

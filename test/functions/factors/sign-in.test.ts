@@ -170,6 +170,23 @@ test('ten wrong answers lock codes for an hour, across challenges, but neither t
   expect(await rows(app.db, 'SELECT * FROM factor_locks')).toEqual([])
 })
 
+test('a lock of a clock that was ahead ends when the clock is set back', async () => {
+  const { app, codes } = await bobWithTotp()
+  for (let wrong = 0; wrong < 10; wrong++) {
+    if (wrong % 5 === 0) app.advance(minute)
+    const { challenge } = await askedFactor(app)
+    await refused(await answer(app, challenge, 'AAAA', 'recovery'), 403, 'factor_wrong')
+  }
+  app.advance(-minute)
+  const locked = await askedFactor(app)
+  await refused(await answer(app, locked.challenge, codes[0] ?? '', 'recovery'), 429, 'factor_locked')
+
+  app.advance(-24 * 60 * minute)
+
+  const { challenge } = await askedFactor(app)
+  await tokenOf(await answer(app, challenge, codes[0] ?? '', 'recovery'))
+})
+
 test('more than five answers a minute wait', async () => {
   const { app, secret } = await bobWithTotp()
   for (let wrong = 0; wrong < 5; wrong++) {

@@ -242,3 +242,21 @@ test('without a token: 404 for an unknown container, 503 for incomplete settings
   await refused(response, 503, 'ssh_incomplete')
   expect([app.ran.length, incomplete.ran]).toEqual([2, []])
 })
+
+test('an account that the host keeps out starts and stops no container, by either way', async () => {
+  const hypervisor = await testHypervisor()
+  for (const way of [hypervisor, undefined]) {
+    const app = await hypervisorApp(way, {}, { fake: jobHost({ list: { stdout: LISTING } }) })
+    const headers = { authorization: `Bearer ${await app.tokenFor('user')}` }
+    const ask = () => app.request('POST', action(101, 'stop'), { headers })
+    await app.db.run('UPDATE users SET kept_out = 1')
+
+    await refused(await ask(), 403, 'account_kept_out')
+
+    expect(app.ran).toEqual([])
+    expect(await audited(app.db)).not.toContainEqual(expect.objectContaining({ action: 'container_stop' }))
+    await app.db.run('UPDATE users SET kept_out = 0')
+    await answered(await ask(), 202)
+  }
+  expect(hypervisor.requests.filter((request) => request.startsWith('POST'))).toHaveLength(1)
+})

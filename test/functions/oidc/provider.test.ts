@@ -55,6 +55,21 @@ test.each<[string, () => Partial<Says>]>([
   await expect(refused).rejects.toMatchObject({ name: 'OidcError', reason: 'invalid' })
 })
 
+test('a mail address names an account only when the provider has verified it', async () => {
+  const claims = { email: 'bob@example.org' }
+  for (const email_verified of [undefined, false, 'true'] as const) {
+    const { provider, config } = await start({ claims: { ...claims, email_verified } })
+    const { url, pending } = await authorizationRequest({ ...config, claim: 'email' })
+    await expect(accountOf({ ...config, claim: 'email' }, pending, provider.signIn(url))).rejects.toMatchObject({
+      name: 'OidcError',
+      reason: 'invalid',
+    })
+  }
+  const { provider, config } = await start({ claims: { ...claims, email_verified: true } })
+  const { url, pending } = await authorizationRequest({ ...config, claim: 'email' })
+  expect(await accountOf({ ...config, claim: 'email' }, pending, provider.signIn(url))).toBe('bob@example.org')
+})
+
 test('an answer to another request, with another verifier, or used twice, is refused', async () => {
   const { provider, config } = await start()
   const one = await authorizationRequest(config)
@@ -105,4 +120,23 @@ test('a provider that is away is told as unreachable', async () => {
   }
 
   await expect(authorizationRequest(config)).rejects.toMatchObject({ reason: 'unreachable' })
+})
+
+test.each<[string, NonNullable<Says['token']>]>([
+  ['hangs up', (response) => void response.destroy()],
+  [
+    'hangs up within its answer',
+    (response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
+      response.write('{', () => response.destroy())
+    },
+  ],
+])('a provider that %s after the person has signed in there is told as unreachable', async (_, token) => {
+  const { provider, config } = await start()
+  const { url, pending } = await authorizationRequest(config)
+  provider.says.token = token
+
+  const refused = accountOf(config, pending, provider.signIn(url))
+
+  await expect(refused).rejects.toMatchObject({ name: 'OidcError', reason: 'unreachable' })
 })

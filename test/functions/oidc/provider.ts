@@ -16,9 +16,11 @@ export interface Says {
   /** Replaces the body of the discovery document. */
   discovery?: (response: ServerResponse) => void
   token?: (response: ServerResponse) => void
+  /** Replaces the query with which a browser is sent back. */
+  back?: (query: string) => string
 }
 
-/** Starts an OpenID Connect provider that signs in everybody as `says.claims` tell. */
+/** Starts an OpenID Connect provider that signs in everybody as `says.claims` tell, a browser without a question. */
 export async function startProvider(says: Partial<Says> = {}) {
   const { publicKey, privateKey } = await generateKeyPair('RS256')
   const foreign = await generateKeyPair('RS256')
@@ -28,6 +30,12 @@ export async function startProvider(says: Partial<Says> = {}) {
   const codes = new Map<string, URLSearchParams>()
   const asked: { path: string; body: string }[] = []
 
+  const signIn = (url: string, change: Record<string, string> = {}): string => {
+    const request = new URL(url).searchParams
+    const code = `code-${codes.size + 1}-${Math.random()}`
+    codes.set(code, request)
+    return `?${new URLSearchParams({ code, state: request.get('state') ?? '', ...change })}`
+  }
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await text(request)
     const { pathname } = new URL(request.url ?? '/', issuer())
@@ -49,6 +57,13 @@ export async function startProvider(says: Partial<Says> = {}) {
       })
     }
     if (pathname === '/keys') return json({ keys: [jwk] })
+    if (pathname === '/authorize') {
+      const { href, searchParams } = new URL(request.url ?? '/', issuer())
+      const query = state.back?.(signIn(href)) ?? signIn(href)
+      return void response
+        .writeHead(302, { location: `${searchParams.get('redirect_uri')}${query}`, connection: 'close' })
+        .end()
+    }
     if (pathname !== '/token') return json({ error: 'not_found' }, 404)
     if (state.token) return state.token(response)
     const given = new URLSearchParams(body)
@@ -87,11 +102,6 @@ export async function startProvider(says: Partial<Says> = {}) {
     says: state,
     asked,
     /** Signs somebody in at an address that the service made; returns the query with which they come back. */
-    signIn(url: string, change: Record<string, string> = {}): string {
-      const request = new URL(url).searchParams
-      const code = `code-${codes.size + 1}-${Math.random()}`
-      codes.set(code, request)
-      return `?${new URLSearchParams({ code, state: request.get('state') ?? '', ...change })}`
-    },
+    signIn,
   }
 }

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import loginAnswers from '../../../functions/auth/login-answers.post.ts'
 import me from '../../../functions/auth/me.get.ts'
 import refresh from '../../../functions/auth/refresh.post.ts'
+import confirm from '../../../functions/factors/totp-confirm.post.ts'
+import totp from '../../../functions/factors/totp.post.ts'
 import answer from '../../../functions/oidc/answer.post.ts'
 import provided from '../../../functions/oidc/provider.get.ts'
 import request from '../../../functions/oidc/request.post.ts'
@@ -10,6 +13,7 @@ import { fail } from '../../../functions/services.ts'
 import { SshError } from '../../../ssh/ssh.ts'
 import { testApp } from '../../app.ts'
 import { answered, audited, refused, rows } from '../answers.ts'
+import { codeNow, enrolTotp, answer as giveFactor } from '../factors/person.ts'
 import { type Says, startProvider } from './provider.ts'
 
 const BOB: Account = {
@@ -36,7 +40,7 @@ async function start({
 } = {}) {
   const provider = await startProvider(says)
   const asked: string[] = []
-  const app = await testApp([request, answer, provided, me, refresh], {
+  const app = await testApp([request, answer, provided, me, refresh, loginAnswers, totp, confirm], {
     env: {
       PANEL_OIDC_ISSUER: provider.issuer,
       PANEL_OIDC_CLIENT_ID: 'panel',
@@ -76,6 +80,25 @@ test('a person whom the provider names signs in as that account of the host', as
   expect(await audited(app.db)).toMatchObject([{ action: 'login_success', username: 'bob', details: { by: 'oidc' } }])
   expect(app.signIns).toEqual([])
   expect(app.lines().join('\n')).not.toContain('geheim-4711')
+})
+
+test('a person with a second factor of the panel is asked for it after the provider, too', async () => {
+  const { app, signIn } = await start()
+  const { access_token } = SignedIn.parse(await answered(await signIn(), 200))
+  const { secret } = await enrolTotp(app, access_token)
+
+  const asked = await signIn()
+
+  expect([asked.status, asked.headers.get('set-cookie')]).toEqual([401, null])
+  const { challenge } = z
+    .looseObject({ code: z.literal('factor_required'), challenge: z.string() })
+    .parse(await asked.json())
+  expect(await rows(app.db, 'SELECT proven_by FROM sessions')).toHaveLength(1)
+  await answered(await giveFactor(app, challenge, codeNow(app, secret)), 200)
+  expect(await rows(app.db, 'SELECT proven_by FROM sessions ORDER BY id')).toEqual([
+    { proven_by: 'oidc' },
+    { proven_by: 'totp' },
+  ])
 })
 
 test('the host alone decides what the account may do', async () => {

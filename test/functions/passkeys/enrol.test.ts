@@ -188,6 +188,9 @@ test('a foreign passkey is refused, the fifth ends the link', async () => {
     await refused(await post(app, PATH, { code, name: 'Portable', response: wrong() }), 422, 'passkey_invalid')
 
   await refused(await post(app, `${PATH}/options`, { code }), 410, 'challenge_over')
+  expect((await audited(app.db)).filter(({ action }) => action === 'factor_refused')).toMatchObject(
+    Array.from({ length: 5 }, () => ({ username: 'alice', ip: expect.any(String), details: { reason: 'origin' } })),
+  )
 })
 
 test('the code of a link is neither in the database nor in the log', async () => {

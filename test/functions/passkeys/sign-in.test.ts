@@ -171,6 +171,22 @@ test('a barred account does not sign in by passkey', async () => {
   expect(await sessionsByPasskey(app)).toEqual([])
 })
 
+test('an account that is barred while the host is asked does not sign in by passkey', async () => {
+  const { app, seen, authenticator } = await bob()
+  const { account } = seen
+  let barring: Promise<number> | undefined
+  seen.account = () => {
+    barring ??= app.db.run(`UPDATE users SET barred_at = '2026-03-01T12:00:00.000Z' WHERE username = 'bob'`)
+    return account()
+  }
+  const { challenge, options } = await ask(app)
+
+  await refused(await send(app, challenge, authenticator.get(options)), 403, 'account_barred')
+
+  expect(await sessionsByPasskey(app)).toEqual([])
+  expect(await barring).toBe(1)
+})
+
 const elsewhere = createAuthenticator({ origin: PANEL })
 const FLAWS: [reason: string, claims: Claims][] = [
   ['origin', { origin: 'https://evil.example' }],

@@ -34,9 +34,29 @@ test.each([
     await expect.poll(launched).toBeDefined()
     expect(launched()?.command.slice(8)).toEqual(expected)
     expect(await rows(app.db, 'SELECT id, kind, target FROM jobs')).toEqual([{ id: job_id, kind: 'remedy', target }])
-    const details = { job_id, action: verb, packages: 'app lib:i386', count: 2 }
+    const change = { held_before: null, held_after: held ? '["app","lib:i386"]' : '[]' }
+    const details = { job_id, action: verb, packages: 'app lib:i386', count: 2, ...change }
     expect(await audited(app.db)).toMatchObject([{ action: 'remedy_start', target, details }])
   }
+})
+
+test.each([
+  [true, '["lib:i386"]', '["app","lib:i386"]'],
+  [false, '["lib:i386"]', '[]'],
+])('the audit log has what the last check found held before held %j', async (held, held_before, held_after) => {
+  const app = await testApp([holds], { fake: jobHost({}) })
+  const findings = [
+    { code: 'held', packages: ['lib:i386', 'application', 'other'] },
+    { code: 'phased', packages: ['app'] },
+  ]
+  await app.db.run("INSERT INTO checks (target, name, status, summary) VALUES ('host', '', 'running', ?)", [
+    JSON.stringify({ findings }),
+  ])
+  const body = { target: 'host', packages: ['app', 'lib:i386'], held }
+
+  await answered(await app.request('PUT', PATH, { as: 'admin', body }), 202)
+
+  expect(await audited(app.db)).toMatchObject([{ action: 'remedy_start', details: { held_before, held_after } }])
 })
 
 test.each([

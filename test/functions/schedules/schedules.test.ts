@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { SshError } from '../../../ssh/connection.ts'
 import { audited, answered, refused, rows } from '../answers.ts'
 import { finish, NIGHTLY, scheduleApp, story } from './schedule-app.ts'
 
@@ -229,6 +230,34 @@ test('a reboot without a person needs the password: of who sets it, and of who t
   await refused(await change({ cron: '* * * * *' }), 403, 'proof_required')
   await answered(await change({ name: 'Redémarrage' }), 200)
   expect(JSON.stringify(await rows(app.db, 'SELECT * FROM audit'))).not.toContain('mine')
+})
+
+test('on a host that takes keys only, a fresh code stands for the password of a reboot without a person', async () => {
+  const app = await scheduleApp({
+    fake: {
+      signIn() {
+        throw new SshError('no_passwords', 'l’hôte n’accepte pas de mot de passe pour alice, seulement : publickey')
+      },
+    },
+  })
+  const id = await app.post()
+  await refused(await patch(app, id, REBOOTING), 403, 'proof_required')
+  const now = app.services.clock().toISOString()
+  await app.db.run(
+    `INSERT INTO factors (user_id, kind, name, secret_sealed, created_at)
+     SELECT id, 'totp', 'Téléphone', 'sealed', '2025-01-01T00:00:00.000Z' FROM users WHERE username = 'alice'`,
+  )
+  await app.db.run(
+    `INSERT INTO sessions (id, user_id, token_hash, expires_at, user_agent, ip, created_at, proven_at, proven_by)
+     SELECT 1, id, 'hash', '2030-01-01T00:00:00.000Z', '', '', ?1, ?1, 'password' FROM users WHERE username = 'alice'`,
+    [now],
+  )
+  await refused(await patch(app, id, REBOOTING), 403, 'step_up_required')
+
+  await app.db.run(`UPDATE sessions SET proven_by = 'totp'`)
+
+  await answered(await patch(app, id, REBOOTING), 200)
+  await answered(await app.request('POST', '/api/schedules', { as: 'admin', body: { ...NIGHTLY, ...REBOOTING } }), 201)
 })
 
 test('the address of the ping is sealed and never comes back', async () => {

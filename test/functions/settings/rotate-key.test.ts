@@ -69,6 +69,7 @@ test('an account by password gets its first key, and uses it from then on', asyn
   expect(await shown()).toMatchObject({
     ...{ ssh_key_set: true, ssh_public_key: answer.ssh_public_key, ssh_password_set: true },
     ...{ ssh_key_next_set: false, ssh_key_retired: '' },
+    ...{ ssh_authorized_key: answer.authorized_key, ssh_next_authorized_key: '' },
   })
   const before = passwords(demo)
   expect(await works()).toBe('1300\n')

@@ -9,7 +9,7 @@ import type { Identity } from '../../../ssh/identity.ts'
 import { SshError } from '../../../ssh/connection.ts'
 import { START, testApp } from '../../app.ts'
 import { PADDED_LINKS, SAFE_LINKS, UNSAFE_LINKS } from '../../links.ts'
-import { answered, audited, refused, sealWithAnotherKey } from '../answers.ts'
+import { answered, audited, refusals, refused, sealWithAnotherKey } from '../answers.ts'
 
 const PATH = '/api/settings'
 const SAVED = { message: 'Réglages enregistrés.' }
@@ -322,6 +322,10 @@ test.each([
     expect(app.signIns).toEqual(code === 'proof_wrong' ? ['alice'] : [])
     expect((await audited(app.db)).map(({ action, username }) => [action, username])).toEqual(
       code === 'proof_wrong' ? [['proof_refused', 'alice']] : [],
+    )
+    // A refusal is in the audit log once.
+    expect((await refusals(app.db)).map(({ details }) => details)).toMatchObject(
+      code === 'proof_required' ? [{ code }] : [],
     )
   },
 )

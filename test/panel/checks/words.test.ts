@@ -10,6 +10,7 @@ import { laterErrors } from '../../../panel/words/fr/later-errors.ts'
 import { notifications } from '../../../panel/words/fr/notifications.ts'
 import { protection } from '../../../panel/words/fr/protection.ts'
 import { schedules } from '../../../panel/words/fr/schedules.ts'
+import { serviceKey } from '../../../panel/words/fr/service-key.ts'
 import { setup } from '../../../panel/words/fr/setup.ts'
 import { fr as french } from '../../../panel/words/fr.ts'
 import { literalsIn } from './literals.ts'
@@ -17,7 +18,7 @@ import { literalsIn } from './literals.ts'
 /** All words, with those that load later. */
 const fr = {
   ...french,
-  later: { access, applications, audit, laterErrors, notifications, protection, schedules, setup },
+  later: { access, applications, audit, laterErrors, notifications, protection, schedules, serviceKey, setup },
 }
 const en = { ...first, later }
 

@@ -58,3 +58,20 @@ test('older entries load on demand, each once', async () => {
   expect(new Set(all).size).toBe(all.length)
   await page.getByRole('button', { name: 'Afficher les plus anciennes' }).waitFor({ state: 'detached' })
 })
+
+test.each([390, 1440])('the name of a detail is not broken by a long value at %i px', async (width) => {
+  const { service } = await started()
+  const panel = createPanel({ url: service.url })
+  await panel.signIn('demo', 'demo')
+  const shortcut = (n: number) => ({ label: `Raccourci ${n}`, href: `https://shortcut-${n}.example` })
+  await panel.api('PATCH /api/settings', { body: { dashboard_shortcuts: JSON.stringify([1, 2, 3, 4].map(shortcut)) } })
+  const page = await openPage(`${service.url}/audit`)
+  await signIn(page)
+  await page.setViewportSize({ width, height: 900 })
+  await page.locator('.audit-entries li', { hasText: 'demo a modifié les réglages' }).getByText('Détails').click()
+  const heights = await page
+    .locator('.audit-entries details[open] dt')
+    .evaluateAll((names) => names.map((name) => name.getBoundingClientRect().height))
+  expect(heights).toHaveLength(3)
+  expect(new Set(heights).size).toBe(1)
+})

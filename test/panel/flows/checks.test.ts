@@ -90,7 +90,7 @@ test('the socket ends with the session, and a closed one is replaced', { timeout
   proxy.cutNow('/ws/checks')
 
   await expect.poll(() => sockets.map(({ closed }) => closed), WAIT).toEqual([true, false])
-  await page.getByRole('button', { name: 'Se déconnecter', exact: true }).click()
+  await page.locator('nav').getByRole('button', { name: 'Se déconnecter' }).click()
   await page.locator('input[name=username]').waitFor()
   await expect.poll(() => sockets.map(({ closed }) => closed), WAIT).toEqual([true, true])
 })

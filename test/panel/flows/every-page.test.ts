@@ -149,7 +149,7 @@ test('touch targets on a phone are large enough', { timeout: LONG }, async () =>
   expect(found).toEqual([])
 })
 
-test('viewers see no actions of operators, and neither they nor operators those of administrators', {
+test('viewers see no actions of operators and administrators', {
   timeout: LONG,
 }, async () => {
   const demo = await startDemo()
@@ -164,6 +164,24 @@ test('viewers see no actions of operators, and neither they nor operators those 
   expect(await page.getByText('Démarrer').count()).toBe(0)
   await goTo(page, '/settings')
   await page.getByText('Cette page est réservée aux administrateurs').waitFor()
+})
+
+test('every page leads to the end of the session', { timeout: LONG }, async () => {
+  const { page, made } = await world()
+  const out = page.locator('nav').getByRole('button', { name: 'Se déconnecter' })
+  // The page of an enrolment link belongs to whoever has the link, signed in or not.
+  for (const path of addresses(made).filter((each) => each !== '/enrol')) {
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await goTo(page, path)
+    await out.click({ trial: true })
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.locator('nav .more').click()
+    await page.locator('dialog').getByRole('button', { name: 'Se déconnecter' }).click({ trial: true })
+    await page.keyboard.press('Escape')
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await out.click()
+  await page.locator('input[name=password]').waitFor()
 })
 
 test('no token is in storage or in an address', { timeout: LONG }, async () => {

@@ -27,6 +27,15 @@ async function addApp(page: Page) {
   return { secret, used, codes }
 }
 
+/** A code that the secret has at none of the steps around this one. */
+function wrongCode(secret: string): string {
+  const near = new Set([-3, -2, -1, 0, 1, 2, 3].map((away) => codeNow(secret, away)))
+  return (
+    ['000000', '111111', '222222', '333333', '444444', '555555', '666666', '777777'].find((code) => !near.has(code)) ??
+    ''
+  )
+}
+
 async function keepCodes(page: Page) {
   await page.getByLabel('Je les ai gardés').check()
   await page.getByRole('button', { name: 'Terminer' }).click()
@@ -55,9 +64,10 @@ test('an authenticator app is added, then asked for after the password, and each
   await code.waitFor(WAIT)
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('code')
   expect(await code.getAttribute('autocomplete')).toBe('one-time-code')
+  expect(await page.getByText('Vous êtes déconnecté.').count()).toBe(0)
   await code.fill(used)
   await page.keyboard.press('Enter')
-  await page.getByText('Ce n’est pas la bonne réponse, ou elle a déjà servi.').waitFor(WAIT)
+  await page.getByText('Ce code n’est pas le bon, ou il a déjà servi.').waitFor(WAIT)
   expect(await code.inputValue()).toBe('')
   await code.fill(codeNow(secret))
   await page.keyboard.press('Enter')
@@ -67,11 +77,66 @@ test('an authenticator app is added, then asked for after the password, and each
   await signOut(page)
   await give(page)
   await page.getByRole('button', { name: 'Utiliser un code de secours' }).click(WAIT)
+  await page.getByLabel('Code de secours').fill('AAAA-BBBB-CCCC-DDDD-EEEE-FFFF')
+  await page.keyboard.press('Enter')
+  await page.getByText('Ce code de secours n’est pas le bon, ou il a déjà servi. Prenez-en un autre.').waitFor(WAIT)
   await page.getByLabel('Code de secours').fill((codes[0] ?? '').toLowerCase())
   await page.keyboard.press('Enter')
   await page.locator('.shell').waitFor(WAIT)
   await follow(page, '/account')
   await page.getByText('Il reste 9 codes de secours.').waitFor(WAIT)
+})
+
+test('a second app has a name of its own', async () => {
+  const { service } = await started()
+  const page = await openPage(`${service.url}/account`)
+  await signIn(page)
+  await addApp(page)
+  await keepCodes(page)
+  await page.getByRole('button', { name: 'Ajouter une application' }).click()
+  await page.locator('.qr path').waitFor({ state: 'attached', ...WAIT })
+  await page.locator('input[name=code]').fill(codeNow(await shownSecret(page)))
+  await page.keyboard.press('Enter')
+
+  const remove = page.getByRole('button', { name: /^Supprimer / })
+  await expect.poll(() => remove.count(), WAIT).toBe(2)
+  const names = await remove.evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-label')))
+  expect(names.sort()).toEqual([
+    'Supprimer Application d’authentification',
+    'Supprimer Application d’authentification 2',
+  ])
+})
+
+test('a wrong code of a new app leaves the field empty, and too many of them begin again with another secret', async () => {
+  const { service } = await started()
+  const page = await openPage(`${service.url}/account`, { expected: /status of (403|410)/ })
+  await signIn(page)
+  await page.getByRole('button', { name: 'Ajouter une application' }).click()
+  await page.locator('.qr path').waitFor({ state: 'attached', ...WAIT })
+  const before = await shownSecret(page)
+  const code = page.locator('input[name=code]')
+  const wrong = wrongCode(before)
+  await code.fill(wrong)
+  await page.keyboard.press('Enter')
+  await page.getByText('vérifiez l’heure du téléphone').waitFor(WAIT)
+  expect(await code.inputValue()).toBe('')
+  expect(await code.evaluate((field) => field === document.activeElement)).toBe(true)
+
+  const again = page.getByRole('button', { name: 'Recommencer' })
+  const refused = () => page.waitForResponse((response) => response.url().endsWith('/totp/confirm'))
+  for (let n = 0; n < 10 && (await again.count()) === 0; n += 1) {
+    await code.fill(wrong)
+    await Promise.all([refused(), page.keyboard.press('Enter')])
+    await page.locator('.add-factor [aria-busy=true]').waitFor({ state: 'detached' })
+  }
+  await again.click()
+  await page.getByText('Ce code remplace celui d’avant').waitFor(WAIT)
+  await expect.poll(async () => (await page.locator('.secret').innerText()).replaceAll(' ', ''), WAIT).not.toBe(before)
+  const after = (await page.locator('.secret').innerText()).replaceAll(' ', '')
+  expect(await code.evaluate((field) => field === document.activeElement)).toBe(true)
+  await page.keyboard.type(codeNow(after))
+  await page.keyboard.press('Enter')
+  await page.locator('.codes li').first().waitFor(WAIT)
 })
 
 test('a sign-in can be begun again instead of answered, and the password is not kept', async () => {
@@ -127,9 +192,16 @@ test('who must have a second factor adds one before anything else', async () => 
   const { service } = await started({ PANEL_REQUIRE_FACTOR: 'all' })
   const page = await openPage(`${service.url}/containers`, { expected: REFUSED })
   await give(page)
-  await page.getByRole('heading', { name: 'Ajoutez un second facteur' }).waitFor(WAIT)
+  const title = page.getByRole('heading', { name: 'Ajoutez un second facteur' })
+  await title.waitFor(WAIT)
+  expect(await title.evaluate((heading) => heading === document.activeElement)).toBe(true)
   expect(await page.locator('.shell').count()).toBe(0)
-  await page.getByRole('button', { name: 'Application d’authentification' }).click()
+  const app = page.getByRole('button', { name: 'Application d’authentification' })
+  await app.click()
+  await page.locator('.qr path').waitFor({ state: 'attached', ...WAIT })
+  await page.getByRole('button', { name: 'Annuler' }).click()
+  expect(await app.evaluate((button) => button === document.activeElement)).toBe(true)
+  await app.click()
   await page.locator('.qr path').waitFor({ state: 'attached', ...WAIT })
   const secret = await shownSecret(page)
   await page.locator('input[name=code]').fill(codeNow(secret))

@@ -58,6 +58,27 @@ test('who declines changes nothing, is told so, and keeps what was typed', async
   expect(await focused(page)).not.toBe('nothing')
 })
 
+test('who declines over a form that is longer than the window sees what that means', async () => {
+  const { page, dialog } = await opened('/notifications')
+  await page.getByRole('button', { name: 'Créer le premier canal' }).first().click(WAIT)
+  await page
+    .locator('dialog')
+    .getByRole('button', { name: /^Webhook/ })
+    .click()
+  await page.getByLabel('Nom', { exact: true }).fill('Astreinte')
+  await page.getByLabel('Adresse qui reçoit la requête').fill('https://hooks.example/panel')
+  await page.getByRole('button', { name: 'Créer', exact: true }).click()
+  await dialog.waitFor(WAIT)
+  await page.keyboard.press('Escape')
+
+  const told = page.locator('dialog .problem')
+  await told.waitFor(WAIT)
+  const bottom = await told.evaluate((box) => box.getBoundingClientRect().bottom)
+  const frame = await page.locator('dialog').evaluate((box) => box.getBoundingClientRect().bottom)
+  expect(bottom).toBeLessThanOrEqual(frame)
+  expect(await page.getByLabel('Nom', { exact: true }).inputValue()).toBe('Astreinte')
+})
+
 test('with a second factor, the factor is asked for and not the password', async () => {
   const { service } = await started()
   const page = await openPage(`${service.url}/account`, { expected: REFUSED })

@@ -149,20 +149,26 @@ test('an open row has findings, packages by what happens to them, and changelogs
     'CVE-2025-1 · faible',
   ])
 
-  const failing = (route: { fulfill(answer: object): Promise<void> }) =>
-    route.fulfill({ status: 502, json: { error: 'x', code: 'changelog_unavailable' } })
-  await page.route('**/api/updates/changelog?*', failing)
-  await detail.getByRole('button', { name: 'Modifications de openssl' }).click()
-  await detail.locator('.changelog .problem').waitFor(WAIT)
-  await page.unroute('**/api/updates/changelog?*', failing)
+  // The panel repeats by itself what failed, so only the click lets the answer through.
+  await page.evaluate(() => {
+    const note = ({ target }: Event) => {
+      if (target instanceof Element && target.closest('.changelog .problem button'))
+        document.documentElement.dataset.retried = ''
+    }
+    document.addEventListener('click', note, { capture: true })
+  })
   const asked: string[] = []
-  await page.route('**/api/updates/changelog?*', (route) => {
+  await page.route('**/api/updates/changelog?*', async (route) => {
+    if (!(await page.evaluate(() => 'retried' in document.documentElement.dataset)))
+      return route.fulfill({ status: 502, json: { error: 'x', code: 'changelog_unavailable' } })
     asked.push(new URL(route.request().url()).search)
     const entries = [
       { version: '1.0-2', urgency: 'high', date: '2025-09-22T10:00:00.000Z', text: '  * Out-of-bounds read' },
     ]
     return route.fulfill({ json: { package: 'openssl', source: 'repository', entries } })
   })
+  await detail.getByRole('button', { name: 'Modifications de openssl' }).click()
+  await detail.locator('.changelog .problem').waitFor(WAIT)
   await detail.getByRole('button', { name: 'Réessayer' }).click()
   await detail.getByText('Out-of-bounds read').waitFor(WAIT)
   expect(await detail.locator('.changelog article p').textContent()).toBe('1.0-2 haute · 22 septembre 2025')
@@ -204,6 +210,32 @@ test('a remedy names its target, and the change of a repository is confirmed fir
   await expect
     .poll(() => asked.at(-1), WAIT)
     .toEqual({ method: 'POST', path: '/api/updates/checks', body: { target: 'lxc:104' } })
+})
+
+test('whoever chooses another tab while a job is asked for stays there', { timeout: LONG }, async () => {
+  const { page } = await updatesPage()
+  let answer = () => {}
+  const mayAnswer = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route('**/api/updates/remedies', async (route) => {
+    await mayAnswer
+    return route.fallback()
+  })
+  const asked = page.waitForRequest('**/api/updates/remedies')
+  await page.getByRole('button', { name: 'Démarrer old' }).click()
+  await asked
+
+  await page.getByRole('tab', { name: 'Paquets figés 2' }).click()
+  await page.getByRole('button', { name: 'Libérer curl de db' }).waitFor(WAIT)
+  const answered = page.waitForResponse('**/api/updates/remedies')
+  answer()
+  await (await answered).finished()
+
+  await expect.poll(() => page.locator('.updates-page [aria-busy=true]').count(), WAIT).toBe(0)
+  expect(await page.getByRole('tab', { selected: true }).textContent()).toContain('Paquets figés')
+  await page.getByRole('tab', { name: /^Cibles/ }).click()
+  await page.locator('.outputs').waitFor(WAIT)
 })
 
 test('other users check again, but get no remedy', { timeout: LONG }, async () => {

@@ -26,7 +26,7 @@ test('all windows of a browser share the last session, and none after a sign-out
 
   await one.getByRole('link', { name: 'guest' }).click()
   expect(refused).toEqual([])
-  await one.getByRole('button', { name: 'Se déconnecter' }).click()
+  await one.locator('nav').getByRole('button', { name: 'Se déconnecter' }).click()
   await other.getByText('Vous êtes déconnecté.').waitFor(WAIT)
   await signIn(other)
   await expect.poll(() => one.locator('.account').innerText(), WAIT).toBe('demo')
@@ -52,10 +52,10 @@ test('a sign-out while the service is away says so, and ends the session once it
   const page = await openPage(service.url, { expected: /net::ERR_/ })
   await signIn(page)
   await page.getByRole('link', { name: 'demo' }).click()
-  await page.getByRole('button', { name: 'Se déconnecter' }).waitFor(WAIT)
+  await page.locator('nav').getByRole('button', { name: 'Se déconnecter' }).waitFor(WAIT)
 
   await page.context().setOffline(true)
-  await page.getByRole('button', { name: 'Se déconnecter' }).click()
+  await page.locator('nav').getByRole('button', { name: 'Se déconnecter' }).click()
   await page.getByText('Vous êtes déconnecté ici, mais le service n’a pas répondu').waitFor(WAIT)
   await page.context().setOffline(false)
 
@@ -73,7 +73,7 @@ test('an open question is not shown to the next user', async () => {
   const other = await page.context().newPage()
   await other.goto(`${service.url}/account`)
 
-  await other.getByRole('button', { name: 'Se déconnecter' }).click(WAIT)
+  await other.locator('nav').getByRole('button', { name: 'Se déconnecter' }).click(WAIT)
   await page.locator('input[name=username]').waitFor(WAIT)
   await signIn(page, 'guest')
 
@@ -96,7 +96,7 @@ test('requests made before a sign-out have no effect after it', async () => {
   await signIn(page)
   await asked
   await page.getByRole('link', { name: 'demo' }).click()
-  await page.getByRole('button', { name: 'Se déconnecter' }).click(WAIT)
+  await page.locator('nav').getByRole('button', { name: 'Se déconnecter' }).click(WAIT)
   await page.locator('input[name=username]').waitFor(WAIT)
   release()
   await page.waitForLoadState('networkidle')
@@ -124,7 +124,7 @@ test('sign-in works without browser storage', async () => {
   await page.reload()
   await signIn(page)
   await page.getByRole('link', { name: 'demo' }).click()
-  await page.getByRole('button', { name: 'Se déconnecter' }).click(WAIT)
+  await page.locator('nav').getByRole('button', { name: 'Se déconnecter' }).click(WAIT)
   await page.getByText('Vous êtes déconnecté.').waitFor(WAIT)
 })
 

@@ -13,3 +13,11 @@ test.each([
   expect(new Set(told).size).toBe(AUDIT_ACTIONS.length)
   expect(new Set(Object.values(audit.actions)).size).toBe(AUDIT_ACTIONS.length)
 })
+
+test('French sentences contract the article of a container', () => {
+  const told = Object.values(fr.sentences).map((sentence) =>
+    sentence({ who: 'alice', what: fr.targets.container('web') }),
+  )
+  expect(told.filter((sentence) => /\bde le\b/.test(sentence))).toEqual([])
+  expect(told).toContain('alice a modifié la protection du conteneur web')
+})

@@ -36,6 +36,8 @@ const NOT_SHOWN = [
   /^jobs\/(runner|script)\.ts$/,
   /^(settings|ssh|functions\/(hypervisor|checks))\/settings\.ts$/,
   /^functions\/dashboard\/shortcuts\.ts$/,
+  // Commands alone use it.
+  /^functions\/access\/named-user\.ts$/,
   // Messages are composed in the language of their channel.
   /^notifications\/(english|message|notifier|words(-fr|-en)?)\.ts$/,
 ]

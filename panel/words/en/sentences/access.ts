@@ -15,7 +15,12 @@ export const accessSentences: readonly Pair[] = [
     'le fournisseur ne donne pas la donnée « {} » (PANEL_OIDC_CLAIM)',
     'the provider does not give the claim “{}” (PANEL_OIDC_CLAIM)',
   ],
+  [
+    'le fournisseur n’a pas vérifié l’adresse de courriel (PANEL_OIDC_CLAIM)',
+    'the provider has not verified the mail address (PANEL_OIDC_CLAIM)',
+  ],
   ['le fournisseur {} ne donne pas sa configuration', 'the provider {} does not give its configuration'],
+  ['le fournisseur {} ne répond pas', 'the provider {} does not answer'],
   ['un nom sans caractères invisibles', 'a name without invisible characters'],
   ['une date à venir, dans 400 jours au plus', 'a date to come, in 400 days at most'],
   ['none, own ou une fonction', 'none, own or a function'],

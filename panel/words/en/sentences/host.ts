@@ -19,6 +19,10 @@ export const hostSentences: readonly Pair[] = [
     'the host closed the connection of {} (expired account?)',
   ],
   ['l’hôte demande plus que le mot de passe de {}', 'the host asks more than the password of {}'],
+  [
+    'le mot de passe de {} a expiré : il doit être changé par ssh',
+    'the password of {} has expired: it must be changed by ssh',
+  ],
   ['l’hôte n’accepte pas de mot de passe pour {}, seulement : {}', 'the host accepts no password for {}, only: {}'],
   ['l’hôte n’accepte pas de mot de passe pour {}', 'the host accepts no password for {}'],
   ['l’hôte ne connaît pas ce compte', 'the host does not know this account'],

@@ -1,12 +1,11 @@
 import { listFactors, removingEveryFactor } from '../../db/access/factors.ts'
 import { withCount } from '../../db/audit.ts'
 import { endSessions } from '../../db/sessions.ts'
-import { findUserByName } from '../../db/users.ts'
 import { timestamp } from '../../platform/clock.ts'
-import { escapeControl } from '../../platform/escape-control.ts'
 import { atConsole } from '../../runtime/audit.ts'
-import { CommandError, defineCommand } from '../../runtime/command.ts'
+import { defineCommand } from '../../runtime/command.ts'
 import { auditStatement } from '../services.ts'
+import { namedUser } from './named-user.ts'
 
 /** Removes the second factors of a user who has lost them, and ends the user's sessions. */
 export default defineCommand({
@@ -16,9 +15,7 @@ export default defineCommand({
 
   async run({ args: [username = ''] }, context) {
     const { db, clock } = context
-    const user = await findUserByName(db, username)
-    const shown = escapeControl(username)
-    if (!user) throw new CommandError(`l’utilisateur « ${shown} » ne s’est jamais connecté.`)
+    const { user, shown } = await namedUser(context, username)
     const factors = (await listFactors(db, user.id)).length
     const note = { target: username, details: { factors } }
     const entry = auditStatement(context, atConsole(context.operator), 'factors_reset', note)
