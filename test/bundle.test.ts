@@ -282,7 +282,8 @@ function start(node: string, variables: Record<string, string>, options: string[
 }
 
 async function answer(url: string, { child, stderr }: ReturnType<typeof start>): Promise<Response> {
-  const until = performance.now() + 10_000
+  // Only a service that hangs takes this long: on a busy machine, a start of half a second takes ten.
+  const until = performance.now() + 60_000
   for (;;) {
     try {
       return await fetch(url)
