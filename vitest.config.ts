@@ -81,20 +81,29 @@ function errorsBeside(file: string) {
 /** These measure their own process (memory, timers, writes), so each runs in a process of its own. */
 const OWN_PROCESS = [
   'test/db/{brotli,connection}.test.ts',
-  'test/demo/jobs.test.ts',
   'test/modules/loader.test.ts',
   'test/platform/{escape-control,memory,user-limit}.test.ts',
   'test/runtime/{slow-client,task}.test.ts',
-  'test/serve/slow-reader.test.ts',
   'test/ssh/{account-lookup,channel,line-ends,pool}.test.ts',
 ]
+/**
+ * These run the service as a whole: its programs, the scripts that it sends in real shells, and every operation of its
+ * API. They take most of the time of all tests without a real host, so they are a suite of their own.
+ */
+const WHOLE = [
+  'test/{access-matrix,bundle,fetch-bundle,manifest}.test.ts',
+  'test/{client,demo,document,property,serve}/**/*.test.ts',
+  'test/functions/{applications,backup,hypervisor,install,managers,restarts}/**/*.test.ts',
+  'test/functions/{documents/openapi*,health-command}.test.ts',
+]
+const WHOLE_ALONE = ['test/demo/jobs.test.ts', 'test/serve/slow-reader.test.ts']
 /** These kill, freeze and replace the service some hundred times, so they are a suite of their own. */
 const RESTARTS = [
   'test/modules/deploy/killed-deployment.test.ts',
   'test/serve/{frozen,handoff,killed-schedules}.test.ts',
   'test/soak/soak.test.ts',
 ]
-const NOT_UNIT = [
+const WITH_MORE = [
   'test/host/**',
   'test/docker/**',
   'test/package/**',
@@ -138,13 +147,26 @@ export default defineConfig({
           ...unit,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...NOT_UNIT, ...OWN_PROCESS],
+          exclude: [...WITH_MORE, ...WHOLE, ...OWN_PROCESS],
           // Files share the modules of a worker: loading the service anew takes longer than most of them.
           isolate: false,
         },
       },
       {
-        test: { ...unit, name: 'unit-alone', include: OWN_PROCESS, exclude: NOT_UNIT },
+        test: { ...unit, name: 'unit-alone', include: OWN_PROCESS },
+      },
+      {
+        test: {
+          ...unit,
+          name: 'whole',
+          include: WHOLE,
+          exclude: [...WITH_MORE, ...WHOLE_ALONE],
+          sequence: { groupOrder: 8 },
+          isolate: false,
+        },
+      },
+      {
+        test: { ...unit, name: 'whole-alone', include: WHOLE_ALONE, sequence: { groupOrder: 9 } },
       },
       {
         test: { ...unit, name: 'restarts', include: RESTARTS, sequence: { groupOrder: 7 } },

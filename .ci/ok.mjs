@@ -1,6 +1,6 @@
 /**
- * `npm run ok`: types, lint and format, all at once; then the build; then the unit tests that import what has changed since
- * the main branch, uncommitted changes included. `npm run ok:all` runs `npm test` instead.
+ * `npm run ok`: types, lint and format, all at once; then the build; then the tests without a real host that import what has
+ * changed since the main branch, uncommitted changes included. `npm run ok:all` runs `npm test` and `npm run test:whole` instead.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
@@ -29,8 +29,10 @@ if (verdicts.includes(false)) process.exit(1)
 console.log(`types, lint and format are right: ${seconds(began)}`)
 
 run('npm', ['run', '--silent', 'build'])
-if (all) run('npm', ['test'])
-else {
+if (all) {
+  run('npm', ['test'])
+  run('npm', ['run', 'test:whole'])
+} else {
   const base = mainBranch()
   console.log(`\nthe tests that import what has changed since ${base ?? 'the last commit'}:`)
   // A change of documents alone is imported by no test.
@@ -39,10 +41,14 @@ else {
     '--passWithNoTests',
     '--project',
     'unit*',
+    '--project',
+    'whole*',
     base === undefined ? '--changed' : `--changed=${base}`,
   ])
-  console.log('Not among them: tests that start the service as a program or read files. `npm test` runs most of these,')
-  console.log('and `npm run test:restarts` those that kill, freeze or replace it.')
+  console.log(
+    'Not among them: tests that start the service as a program or read files. `npm run test:whole` runs most of',
+  )
+  console.log('these, and `npm run test:restarts` those that kill, freeze or replace it.')
 }
 
 /** Runs one check, and says how it ended; what it printed only when it failed. */

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 
 /** `.ci/report.mjs` decides whether the gate passes. These tests plant each kind of failure. */
 const REPORT = join(import.meta.dirname, '../.ci/report.mjs')
-const SUITES = ['unit', 'panel', 'host', 'restarts', 'executable', 'docker', 'package']
+const SUITES = ['unit', 'whole', 'panel', 'host', 'restarts', 'executable', 'docker', 'package']
 
 let folder: string
 beforeEach(() => {
@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 test('all passed: the gate passes, and the last line sums up', () => {
   const { code, last } = summary()
   expect(code).toBe(0)
-  expect(last).toBe('7 passed, 0 failed')
+  expect(last).toBe('8 passed, 0 failed')
 })
 
 test('a file that fails and passes in its second run is listed as flaky, and the gate passes', () => {
@@ -28,20 +28,20 @@ test('a file that fails and passes in its second run is listed as flaky, and the
   const { code, text, last } = summary()
   expect(code).toBe(0)
   expect(text).toContain('flaky: host test/b.test.ts')
-  expect(last).toBe('9 passed, 0 failed')
+  expect(last).toBe('10 passed, 0 failed')
 })
 
 test('a suite that fails beside its tests and passes when it is run once more is named as flaky', () => {
   report('panel.again', { 'test/a.test.ts': ['passed'] })
-  expect(summary()).toMatchObject({ code: 0, last: '7 passed, 0 failed' })
+  expect(summary()).toMatchObject({ code: 0, last: '8 passed, 0 failed' })
   expect(summary().text).toContain('flaky: panel (all of it)')
   report('panel.again', { 'test/a.test.ts': ['passed'] }, [], false)
-  expect(summary('1')).toMatchObject({ code: 1, last: '7 passed, 1 failed' })
+  expect(summary('1')).toMatchObject({ code: 1, last: '8 passed, 1 failed' })
 })
 
 test('a step that fails and passes when it is run once more is listed as flaky', () => {
   writeFileSync(join(folder, 'flaky'), 'soak\n')
-  expect(summary()).toMatchObject({ code: 0, last: '7 passed, 0 failed' })
+  expect(summary()).toMatchObject({ code: 0, last: '8 passed, 0 failed' })
   expect(summary().text).toContain('flaky: soak')
 })
 
@@ -51,7 +51,7 @@ test('an error outside of the tests is not forgiven by a rerun of the failed fil
   expect(run('failed', folder, 'host').text).toBe('')
   expect(summary().code).toBe(1)
   report('host.again', { 'test/a.test.ts': ['passed'], 'test/b.test.ts': ['passed'] })
-  expect(summary()).toMatchObject({ code: 0, last: '8 passed, 0 failed' })
+  expect(summary()).toMatchObject({ code: 0, last: '9 passed, 0 failed' })
   expect(summary().text).toContain('flaky: host test/b.test.ts, host (all of it)')
   writeFileSync(join(folder, 'host.again.json.beside'), 'Error: a listener failed')
   expect(summary().code).toBe(1)
@@ -61,7 +61,7 @@ test('more than three flaky files fail the gate, also where an error came up out
   const files = ['b', 'c', 'd', 'e'].map((name) => `test/${name}.test.ts`)
   report('host', Object.fromEntries(files.map((file) => [file, ['failed']])))
   report('host.again', Object.fromEntries(files.map((file) => [file, ['passed']])))
-  expect(summary()).toMatchObject({ code: 1, last: '10 passed, 4 failed' })
+  expect(summary()).toMatchObject({ code: 1, last: '11 passed, 4 failed' })
   writeFileSync(join(folder, 'host.json.beside'), 'Error: a listener failed')
   expect(summary().code).toBe(1)
   expect(summary().text).toContain('more than 3 files failed and then passed')

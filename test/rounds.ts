@@ -12,7 +12,7 @@ export const rounds = (few: number, many: number): number => (isLong ? many : fe
  * The seed of a test file. `npm test` always uses the same one, so that a failure comes from a change and not from
  * chance. `npm run test:long` uses a random one and prints how to repeat it.
  */
-export function seedOf(file: string, project: 'unit' | 'unit-alone' | 'panel' | 'host' = 'unit'): number {
+export function seedOf(file: string, project: 'unit' | 'unit-alone' | 'whole' | 'panel' | 'host' = 'unit'): number {
   const seed = Number(process.env.TEST_SEED ?? (isLong ? randomInt(2 ** 31) : 20_260_301))
   if (isLong) console.info(`seed ${seed}; again: LONG=1 TEST_SEED=${seed} npx vitest run --project ${project} ${file}`)
   return seed

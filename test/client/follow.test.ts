@@ -23,7 +23,7 @@ test.each([
   '%s: with cuts at random bytes, follow yields each byte of the output endpoint once',
   { timeout: LONG },
   async (_, options) => {
-    const random = randomFrom(seedOf('test/client/follow.test.ts'))
+    const random = randomFrom(seedOf('test/client/follow.test.ts', 'whole'))
     const { printed, proxy, panel } = await signedIn(options)
     const id = await upgrade(panel)
     // The first bytes are the handshake's.

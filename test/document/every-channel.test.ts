@@ -5,7 +5,7 @@ import { readAsyncApi } from './asyncapi.ts'
 import { startServedWorld } from './served-world.ts'
 import { createSocketDriver } from './socket-driver.ts'
 
-const seed = seedOf('test/document/every-channel.test.ts')
+const seed = seedOf('test/document/every-channel.test.ts', 'whole')
 /** Sockets for each channel. */
 const runs = rounds(15, 60)
 const TEST_MS = 60_000 + 2_000 * runs

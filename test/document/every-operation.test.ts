@@ -9,7 +9,11 @@ import { readOpenApi } from './openapi.ts'
 import { startServedWorld } from './served-world.ts'
 
 /** The number of valid requests to each operation, and of invalid ones for each kind of fault. */
-const runs = { valid: rounds(8, 60), broken: rounds(1, 3), seed: seedOf('test/document/every-operation.test.ts') }
+const runs = {
+  valid: rounds(8, 60),
+  broken: rounds(1, 3),
+  seed: seedOf('test/document/every-operation.test.ts', 'whole'),
+}
 const TEST_MS = 60_000 + 2_000 * runs.valid * runs.broken
 
 /** Only the titles of the tests come from this document; each test uses the one that the service serves. */

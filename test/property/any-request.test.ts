@@ -19,7 +19,7 @@ const RUNS = rounds(48, 400)
 const WITHIN_MS = 5_000
 const TEST_MS = 60_000 + 300 * RUNS
 
-const seed = seedOf('test/property/any-request.test.ts')
+const seed = seedOf('test/property/any-request.test.ts', 'whole')
 
 const every = { runs: RUNS, seed, withinMs: WITHIN_MS }
 /** Each target has its own seed. With one seed all targets would get nearly the same requests. */

@@ -10,7 +10,7 @@ import { mutated } from './simulations.ts'
 
 const OUTPUTS = rounds(3_000, 100_000)
 const TEST_MS = 60_000 + 20 * OUTPUTS
-const seed = seedOf('test/property/managed-report.test.ts')
+const seed = seedOf('test/property/managed-report.test.ts', 'whole')
 
 const MANAGERS = ['apk', 'dnf', 'zypper', 'pacman'] as const
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_'] as [string, ...string[]]

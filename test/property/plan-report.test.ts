@@ -10,7 +10,7 @@ const LINES = rounds(100_000, 2_000_000)
 const OUTPUTS = rounds(2_000, 100_000)
 const TEST_MS = 60_000 + LINES / 5 + 10 * OUTPUTS
 
-const seed = seedOf('test/property/plan-report.test.ts')
+const seed = seedOf('test/property/plan-report.test.ts', 'whole')
 
 /** Returns the change of a line as text; undefined where the line tells of none. */
 function told(line: string): string | undefined {

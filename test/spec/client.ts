@@ -124,8 +124,8 @@ export async function startPanel(
     stop,
     folder,
     demo,
-    /** The number of commands on the host, without those by which the service asks about accounts by itself, each minute. */
-    asked: () => demo.commands.filter((words) => !words.includes('ops-panel-inspect')).length,
+    /** How often the host was asked whether somebody's password is right. The service's own sign-ins do not count. */
+    asked: () => demo.signIns.filter((username) => username !== demo.service.username).length,
     db,
     send,
     /** Attempts a login, from a new address unless one is given. */
@@ -209,7 +209,7 @@ export async function startPanel(
     },
     /** Signs a token like the service, this many seconds ago. */
     async signer(secondsAgo: number) {
-      const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+      const { log } = createLog({ level: 'silent', write: () => {} })
       const secrets = createSecrets(await loadSecretKey(folder))
       const clock = () => new Date(Date.now() - secondsAgo * 1000)
       return createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: 7 })

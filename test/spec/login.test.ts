@@ -114,9 +114,11 @@ test('login, rules in order: an empty ssh_host (4) comes before wrong credential
 test('login, rule 5: a wrong password gives 401 and login_failed, whose details carry the error text', async () => {
   const username = panel.freshName()
   const from = newAddress()
+  const asked = panel.asked()
 
   const { error } = await refused(await panel.attempt(username, 'a wrong password', { from }), 401, 'bad_credentials')
 
+  expect(panel.asked()).toBe(asked + 1)
   expect(error).toBe('Nom d’utilisateur ou mot de passe incorrect.')
   const entries = await panel.auditOf(from)
   expect(entries).toMatchObject([

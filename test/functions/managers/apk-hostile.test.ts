@@ -8,7 +8,7 @@ import { apkBox, SHELLS } from './apk-box.ts'
 
 const HOSTS = rounds(12, 300)
 const TEST_MS = 60_000 + HOSTS * 15_000
-const seed = seedOf('test/functions/managers/apk-hostile.test.ts')
+const seed = seedOf('test/functions/managers/apk-hostile.test.ts', 'whole')
 
 const NAMES = [
   'app',

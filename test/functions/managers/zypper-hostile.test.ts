@@ -6,7 +6,7 @@ import { hashOf, type StandIn, zypperWith } from './zypper-stand-in.ts'
 
 const HOSTS = rounds(15, 300)
 const TEST_MS = 60_000 + HOSTS * 15_000
-const seed = seedOf('test/functions/managers/zypper-hostile.test.ts')
+const seed = seedOf('test/functions/managers/zypper-hostile.test.ts', 'whole')
 
 const NAMES = [
   'a',
