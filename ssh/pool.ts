@@ -28,7 +28,7 @@ const ABANDONED_MS = 10_000
 export interface SshPool {
   /** Opens a channel for the account on a connection with a free slot, or on a new one; see `SshConnection`. */
   open(account: SshAccount, command: Command | undefined, pty?: PseudoTtyOptions): Promise<ClientChannel>
-  /** Cuts the connection of a channel and everything that runs over it. */
+  /** Cuts the connection of a channel and everything that runs over it; nothing once the channel has closed. */
   cut(channel: ClientChannel): void
   /**
    * Reports a channel that was given up. If its command does not end soon, its connection takes no new channels, and
@@ -219,7 +219,9 @@ export function createSshPool(
         }
       }
     },
-    cut: (channel) => owners.get(channel)?.connection.destroy(),
+    cut(channel) {
+      if (!closed.has(channel)) owners.get(channel)?.connection.destroy()
+    },
     abandon(channel) {
       const member = owners.get(channel)
       if (!member || closed.has(channel)) return

@@ -118,7 +118,12 @@ export function enterShell(
         channel.write(`${password}\n`)
       }
     }
-    const onClose = () => fail(lastLine(output.toString().replaceAll(prompt, '')) || 'le shell n’a pas pu démarrer')
+    const onClose = () => {
+      leave()
+      // The channel is closed by itself: its connection may already carry another terminal, which a cut would end.
+      const why = lastLine(output.toString().replaceAll(prompt, '')) || 'le shell n’a pas pu démarrer'
+      reject(new SshError('lost', why))
+    }
     const onAbort = () => fail('le client s’est déconnecté')
     const timer = setTimeout(() => fail(`le shell n’a pas démarré en ${ENTER_MS / 1000} s`), ENTER_MS)
     if (signal?.aborted) return onAbort()

@@ -22,14 +22,15 @@ export function lazy(load: () => Promise<ComponentType>): ComponentType {
   }
   loads.push(once)
   return function Lazy() {
-    const [, shown] = useState(loaded !== undefined)
+    const [isShown, shown] = useState(loaded !== undefined)
     const [error, setError] = useState<unknown>()
     const start = () => {
       setError(undefined)
       once().then(() => shown(true), setError)
     }
     useEffect(() => {
-      if (!loaded) start()
+      // The code may have come since the render, which showed nothing.
+      if (!isShown) start()
     }, [])
     const Component = loaded
     if (Component) return <Component />

@@ -1,4 +1,11 @@
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { CHROMIUM } from '../chromium.ts'
 
@@ -83,6 +90,21 @@ export async function signIn(page: Page, name: 'demo' | 'guest' = 'demo'): Promi
   await page.locator('input[name=password]').fill(name)
   await page.keyboard.press('Enter')
   await page.locator('.shell').waitFor()
+}
+
+/**
+ * Presses a button, and tells what has the focus before the next picture: a later focus would come after the next key
+ * of somebody who types quickly, or take the focus from where they went.
+ */
+export function focusedAtOnce(button: Locator): Promise<string> {
+  return button.evaluate(async (pressed: HTMLElement) => {
+    pressed.focus()
+    pressed.click()
+    for (let n = 0; n < 1000 && document.activeElement === pressed; n += 1) await null
+    const element = document.activeElement
+    if (!element || element === document.body) return 'nothing'
+    return (element.getAttribute('aria-label') ?? element.textContent ?? '').trim()
+  })
 }
 
 /** The name of what has the focus; `nothing` when nothing has, and `unseen …` when nobody sees it. */

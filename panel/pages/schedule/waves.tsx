@@ -1,5 +1,5 @@
 import { ArrowDown, ArrowUp, Plus, Trash2, X } from 'lucide'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import {
   freeTargets,
   MOST_WAVES,
@@ -32,7 +32,8 @@ export function Waves({ waves, set, wrong }: WavesProps) {
     // Without the list of containers, those of the checks are offered.
     if (!targets.peek()?.some(({ vmid }) => vmid !== undefined)) readTargets().catch(() => {})
   }, [])
-  useEffect(() => {
+  // Before the paint: a later focus would come after the next key, or take it from where the user went.
+  useLayoutEffect(() => {
     const { at = 0, control = '' } = focus.current ?? {}
     if (focus.current) place.current?.children[at]?.querySelector<HTMLElement>(control)?.focus()
     focus.current = undefined

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import * as z from 'zod'
 import { openDatabase } from '../../../db/libsql/client.ts'
 import type { DemoHost } from '../../../demo/host.ts'
@@ -127,6 +127,27 @@ test.each([
   expect((await terminal.closed).code).toBe(code)
   expect(terminal.exit()).toEqual({ type: 'exit', code: null, reason })
   expect(await entries()).toEqual([])
+})
+
+test('a terminal that was refused ends no other one, which has taken over its connection', async () => {
+  const { demo, host, open } = await start()
+  // Pins the key of the host, before which a connection is not used again.
+  await host.exec(['id', '-u'])
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const refused = await open('lxc:103')
+  await refused.closed
+  const connections = demo.connections
+  const other = await open('lxc:101')
+  await prompt(other)
+  expect(demo.connections).toBe(connections)
+
+  // Longer than a host may take to confirm a close.
+  await vi.advanceTimersByTimeAsync(3_000)
+
+  other.type('echo here\r')
+  await other.until('here\r\n')
+  expect(other.exit()).toBeUndefined()
 })
 
 test.each([{ cols: 0 }, { rows: 0 }, { cols: 1001 }, { rows: '' }, { cols: 'x' }, { rows: 1.5 }])(

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../serve/service.ts'
-import { focused, follow, openPage, signIn, tabTo } from '../browser.ts'
+import { focused, focusedAtOnce, follow, openPage, signIn, tabTo } from '../browser.ts'
 import { SCHEDULE, scheduleOf, scheduling } from './schedule-states.ts'
 import { answered, finding, told } from './update-states.ts'
 
@@ -252,4 +252,14 @@ test('a schedule is made by the keyboard alone', { timeout: LONG }, async () => 
   await page.keyboard.press('Enter')
   await expect.poll(() => path(page), WAIT).toBe('/schedules')
   expect(asked).toEqual([expect.objectContaining({ method: 'POST', body: expect.objectContaining({ name: 'Night' }) })])
+})
+
+test('the focus moves before the next key, and never away from where somebody went', { timeout: LONG }, async () => {
+  const { page } = await formAt('/schedules/new')
+  expect(await focusedAtOnce(page.getByRole('button', { name: 'Take The rest out of wave 1' }))).toBe(
+    'Add a target to wave 1',
+  )
+  expect(await focusedAtOnce(page.getByRole('button', { name: 'Add a wave' }))).toBe('Add a target to wave 2')
+  expect(await focusedAtOnce(page.getByRole('button', { name: 'Move wave 2 up' }))).toBe('Move wave 1 up')
+  expect(await focusedAtOnce(page.getByRole('button', { name: 'Remove wave 2' }))).toBe('Remove wave 1')
 })

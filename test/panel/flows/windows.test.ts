@@ -1,7 +1,8 @@
+import type { Route } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../serve/service.ts'
-import { openPage, signIn } from '../browser.ts'
+import { follow, openPage, signIn } from '../browser.ts'
 
 const WAIT = { timeout: 30_000 }
 /** The polls that may be under way when a session ends, and the renewal that a refusal leads to. */
@@ -150,4 +151,40 @@ test('a service that accepts requests without answering counts as away until it 
   await page.unroute('**/api/**')
   release()
   await away.waitFor({ ...WAIT, state: 'detached' })
+})
+
+test('a page is shown whose code arrives between the press and the first picture', async () => {
+  const service = await startService(await startDemo())
+  const page = await openPage(service.url)
+  await page.locator('input[name=username]').waitFor(WAIT)
+  const held: Route[] = []
+  let isHeld = true
+  await page.route('**/*.js', (route) => (isHeld ? void held.push(route) : route.continue()))
+  await signIn(page)
+  // The shell loads the code of all pages ahead.
+  const isAsked = () => held.some((route) => route.request().url().includes('settings'))
+  await expect.poll(isAsked, WAIT).toBe(true)
+  // No picture, until the code is there.
+  await page.evaluate(() => {
+    const { requestAnimationFrame: frame, setTimeout: later } = window
+    const queue: (() => void)[] = []
+    const hold = (work: () => void) => queue.push(work)
+    Object.assign(window, {
+      requestAnimationFrame: hold,
+      setTimeout: hold,
+      paint() {
+        Object.assign(window, { requestAnimationFrame: frame, setTimeout: later })
+        for (const work of queue) work()
+      },
+    })
+  })
+  await follow(page, '/settings')
+  await page.locator('nav a[href="/settings"][aria-current=page]').waitFor(WAIT)
+  isHeld = false
+  const all = held.map((route) => route.request().url())
+  for (const route of held) await route.continue()
+  await page.evaluate(`Promise.all(${JSON.stringify(all)}.map((each) => import(each)))`)
+  await page.evaluate('paint()')
+
+  await page.getByRole('heading', { name: 'Réglages' }).waitFor(WAIT)
 })
