@@ -151,7 +151,7 @@ async function afterChanges([full, empty]: readonly [Service, Service]): Promise
 
 async function ticks([full, empty]: readonly [Database, Database]): Promise<Row> {
   const once = (db: Database) => {
-    const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+    const { log } = createLog({ level: 'silent', write: () => {} })
     const clock = () => new Date()
     const services = { db, clock, log, secrets: createSecrets(Buffer.alloc(32)), publicUrl: undefined }
     const notifier = createNotifier(services)

@@ -73,7 +73,7 @@ async function signIn(
   { secretKey, jwtKey, users, admin }: { secretKey: Buffer; jwtKey: string; users: number; admin: boolean },
 ): Promise<string[]> {
   const clock = () => new Date()
-  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const { log } = createLog({ level: 'silent', write: () => {} })
   const db = await openDatabase(databaseUrl)
   try {
     await migrate(db, clock())

@@ -9,7 +9,7 @@ import { openExisting, openStorage } from '../db/storage.ts'
 import type { Clock } from '../platform/clock.ts'
 import { readConfig } from '../platform/config.ts'
 import { escapeControlLines } from '../platform/escape-control.ts'
-import { createLog } from '../platform/log.ts'
+import { createLog, terminalFormat } from '../platform/log.ts'
 import { type CliCommand, type CommandInput, type Prompt, type Report, UsageError } from '../runtime/command.ts'
 import { parseCommandLine, runCommand } from './command-line.ts'
 import { createPrompt } from './prompt.ts'
@@ -46,7 +46,8 @@ export async function runCommandLine(
 
 async function runTyped(command: CliCommand, typed: CommandInput, { environment, clock }: Origin): Promise<Report> {
   const config = readConfig(environment)
-  const { log } = createLog({ level: 'warn', pretty: true, write: (line) => void process.stderr.write(line) })
+  const format = await terminalFormat()
+  const { log } = createLog({ level: 'warn', format, write: (line) => void process.stderr.write(line) })
   const prompt = lazyPrompt()
   const { data = 'existing' } = command
   const storage =

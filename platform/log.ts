@@ -1,5 +1,4 @@
 import { type Logger, pino } from 'pino'
-import { prettyFactory } from 'pino-pretty'
 import { escapeControl, escapeControlJson, escapeControlLines } from './escape-control.ts'
 
 export type Log = Logger
@@ -34,23 +33,29 @@ export interface LogSink {
   lines(): string[]
 }
 
+/** Writes an entry for a person at a terminal; undefined for one that it cannot read. */
+export type EntryFormat = (entry: object) => string | undefined
+
+/** Loads the format for terminals, which a service without one need not load at each start. */
+export async function terminalFormat(): Promise<EntryFormat> {
+  const { prettyFactory } = await import('pino-pretty')
+  return prettyFactory({ colorize: true, translateTime: 'HH:MM:ss.l', ignore: 'pid,hostname' })
+}
+
 /**
- * Logs JSON lines to `write`, or readable ones when `pretty`. A secret is replaced entirely, so that not even its
+ * Logs to `write` JSON lines or, with a `format`, readable ones. A secret is replaced entirely, so that not even its
  * length shows. Control characters are escaped, so that a terminal that shows a line obeys no text in it.
  */
 export function createLog({
   level,
-  pretty,
+  format,
   write,
 }: {
   level: string
-  pretty: boolean
+  format?: EntryFormat | undefined
   write(line: string): void
 }): LogSink {
   const ring: string[] = []
-  const format = pretty
-    ? prettyFactory({ colorize: true, translateTime: 'HH:MM:ss.l', ignore: 'pid,hostname' })
-    : undefined
   const readable = (line: string) => format?.(JSON.parse(line, (key, value) => shown(key, value)))
   const log = pino(
     {

@@ -54,7 +54,7 @@ export function createFunctionHost(
   const write = (line: string) => void process.stdout.write(line)
   const config = configOf(environment)
   const level = config instanceof ConfigError ? 'info' : config.logLevel
-  const sink = createLog({ level, pretty: false, write })
+  const sink = createLog({ level, write })
   const { log } = sink
   const socketPaths = new RegExpRouter<true>()
   for (const { path } of manifest.sockets) socketPaths.add('GET', path, true)
@@ -62,7 +62,7 @@ export function createFunctionHost(
   const start = async (): Promise<FunctionInstance> => {
     if (config instanceof ConfigError) throw config
     // A log for the console only: administrators can read the lines of `log` in the panel.
-    const announce = createLog({ level: level === 'silent' ? level : 'warn', pretty: false, write }).log
+    const announce = createLog({ level: level === 'silent' ? level : 'warn', write }).log
     for (const name of unknownVariables(environment)) log.warn({ name }, 'unknown variable, ignored')
     return startFunctionInstance(config, { ...sink, announce }, manifest, clock)
   }

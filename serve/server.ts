@@ -16,7 +16,7 @@ import { confirmDeployment, createDeployer, findContainer, noDeployer } from '..
 import { createDocuments } from '../openapi/openapi.ts'
 import { readConfig, unknownVariables } from '../platform/config.ts'
 import { filePath } from '../platform/files.ts'
-import { createLog } from '../platform/log.ts'
+import { createLog, terminalFormat } from '../platform/log.ts'
 import { VERSION } from '../platform/program.ts'
 import { createApp } from '../runtime/app.ts'
 import { speakFrench } from '../runtime/input.ts'
@@ -60,7 +60,8 @@ export async function startServer(
   speakFrench()
   const config = readConfig(environment)
   const write = (line: string) => void process.stdout.write(line)
-  const console = { level: config.logLevel, pretty: process.stdout.isTTY === true, write }
+  const format = process.stdout.isTTY === true ? await terminalFormat() : undefined
+  const console = { level: config.logLevel, format, write }
   const { log, lines: logLines } = createLog(console)
   // A log for the console only, at any level but `silent`: administrators can read the lines of `log` in the panel.
   const { log: announce } = createLog({ ...console, level: config.logLevel === 'silent' ? 'silent' : 'warn' })

@@ -89,7 +89,7 @@ export async function testApp(
   let now = START.getTime()
   const clock = () => new Date(now)
   const config = readConfig({ PANEL_TRUSTED_PROXIES: '127.0.0.1', ...env })
-  const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
+  const { log, lines } = createLog({ level: 'debug', write: () => {} })
   const db = await openDatabase(':memory:')
   await makeSchema(db, clock())
   const secrets = createSecrets(Buffer.alloc(32, 7))

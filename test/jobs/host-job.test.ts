@@ -26,7 +26,7 @@ function jobAt(...answers: (SshError | { code: number; stderr: string })[]) {
 }
 
 function jobOf(kind: HostJobKind, ...answers: (SshError | { code: number; stderr: string })[]) {
-  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const { log } = createLog({ level: 'silent', write: () => {} })
   const commands: (readonly string[])[] = []
   const exec: Host['exec'] = async (command, { rights } = {}) => {
     expect(rights).toBe('script')

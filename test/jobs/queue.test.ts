@@ -260,7 +260,7 @@ test('jobs with invalid targets never wait, even for each other', async () => {
 
 test('a job that runs alone waits for all that work, and comes before all that wait or come later', async () => {
   const db = await openMigrated()
-  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const { log } = createLog({ level: 'silent', write: () => {} })
   const queue = createJobQueue(db, log, () => new Date(0))
   const begun: string[] = []
   const reports: string[] = []
@@ -414,7 +414,7 @@ test('twenty-four jobs over all targets that start at once at two instances neve
 /** A queue over a database that can fail. */
 async function queueOf() {
   const db = await openMigrated()
-  const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
+  const { log, lines } = createLog({ level: 'debug', write: () => {} })
   let failing = 0
   const flaky: Database = {
     ...db,

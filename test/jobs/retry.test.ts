@@ -14,7 +14,7 @@ beforeEach(() => speakFrench())
 
 /** Retries work with a clock that the work itself moves, and counts the attempts. */
 function attempts(signal = new AbortController().signal) {
-  const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
+  const { log, lines } = createLog({ level: 'debug', write: () => {} })
   let now = 1_000
   let count = 0
   return {

@@ -59,7 +59,7 @@ const KNOWN = { errors: ERRORS, actions: AUDIT_ACTIONS }
 
 /** Loads modules, each from its `backend.mjs`. */
 async function load(ids: readonly string[], file = 'backend.mjs') {
-  const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
+  const { log, lines } = createLog({ level: 'debug', write: () => {} })
   const loaded = await loadModules(
     folder,
     ids.map((id) => ({ id, file })),
@@ -226,7 +226,7 @@ test('the folder of the modules may be a link, and so may a file within a module
   await symlink('backend.mjs', join(folder, 'good/other.mjs'))
   const link = join(parent, 'link')
   await symlink(folder, link)
-  const { log } = createLog({ level: 'debug', pretty: false, write: () => {} })
+  const { log } = createLog({ level: 'debug', write: () => {} })
 
   const { functions, problems } = await loadModules(link, [{ id: 'good', file: 'other.mjs' }], KNOWN, log)
 

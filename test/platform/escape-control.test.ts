@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createLog } from '../../platform/log.ts'
+import { createLog, terminalFormat } from '../../platform/log.ts'
 import { complain, print } from '../../cli/terminal.ts'
 import { escapeControl, escapeControlJson, escapeControlLines } from '../../platform/escape-control.ts'
 
@@ -28,9 +28,10 @@ test('an escaped line of JSON has the same value, in visible characters', () => 
   expect(JSON.parse(shown)).toEqual(JSON.parse(line))
 })
 
-test.each([true, false])('a log that is pretty: %s shows nothing that a terminal obeys', (pretty) => {
+test.each([true, false])('a log that is pretty: %s shows nothing that a terminal obeys', async (pretty) => {
   const written: string[] = []
-  const { log, lines } = createLog({ level: 'info', pretty, write: (line) => written.push(line) })
+  const format = pretty ? await terminalFormat() : undefined
+  const { log, lines } = createLog({ level: 'info', format, write: (line) => written.push(line) })
 
   log.info({ username: '\u001b[2Jroot\n\u202e', nested: { text: '\u009b' } }, 'hello\n\u001b]0;x\u0007')
   log.error({ err: new Error('first\n\u001b[2J\nsecond') }, 'failed')

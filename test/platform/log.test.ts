@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
-import { createLog } from '../../platform/log.ts'
+import { createLog, terminalFormat } from '../../platform/log.ts'
 
-function recorded({ level = 'debug', pretty = false } = {}) {
+async function recorded({ level = 'debug', pretty = false } = {}) {
   const written: string[] = []
-  return { ...createLog({ level, pretty, write: (line) => written.push(line) }), written }
+  const format = pretty ? await terminalFormat() : undefined
+  return { ...createLog({ level, format, write: (line) => written.push(line) }), written }
 }
 
 const SECRET = 'hunter2-hunter2'
@@ -22,8 +23,8 @@ const NAMES = [
 
 test.each([false, true])(
   'no secret is logged, at the top of an entry or one level below, nor its length (pretty: %s)',
-  (pretty) => {
-    const { log, lines, written } = recorded({ pretty })
+  async (pretty) => {
+    const { log, lines, written } = await recorded({ pretty })
 
     for (const name of NAMES) {
       log.info({ [name]: SECRET }, 'top')
@@ -39,8 +40,8 @@ test.each([false, true])(
   },
 )
 
-test('the headers of a request can be logged safely', () => {
-  const { log, written } = recorded()
+test('the headers of a request can be logged safely', async () => {
+  const { log, written } = await recorded()
 
   log.info(
     { headers: { authorization: `Bearer ${SECRET}`, cookie: `svc_refresh=${SECRET}`, host: 'panel' } },
@@ -51,8 +52,8 @@ test('the headers of a request can be logged safely', () => {
   expect(written.join('')).toContain('"host":"panel"')
 })
 
-test('a line is JSON with level, time and message, and ends with a newline', () => {
-  const { log, written } = recorded()
+test('a line is JSON with level, time and message, and ends with a newline', async () => {
+  const { log, written } = await recorded()
 
   log.info({ job: '1' }, 'job ended\nwith a newline')
 
@@ -66,8 +67,8 @@ test('a line is JSON with level, time and message, and ends with a newline', () 
   })
 })
 
-test('lines below the level are neither written nor kept', () => {
-  const { log, lines, written } = recorded({ level: 'warn' })
+test('lines below the level are neither written nor kept', async () => {
+  const { log, lines, written } = await recorded({ level: 'warn' })
 
   log.info('quiet')
   log.warn('loud')
@@ -76,8 +77,8 @@ test('lines below the level are neither written nor kept', () => {
   expect(lines()).toHaveLength(1)
 })
 
-test('the newest 300 lines are kept, oldest first', () => {
-  const { log, lines } = recorded()
+test('the newest 300 lines are kept, oldest first', async () => {
+  const { log, lines } = await recorded()
 
   for (let round = 0; round < 1000; round += 1) log.info({ round }, 'line')
 
@@ -85,8 +86,8 @@ test('the newest 300 lines are kept, oldest first', () => {
   expect(rounds).toEqual(Array.from({ length: 300 }, (_, at) => 700 + at))
 })
 
-test('the returned lines are a copy', () => {
-  const { log, lines } = recorded()
+test('the returned lines are a copy', async () => {
+  const { log, lines } = await recorded()
   log.info('one')
 
   lines().push('forged')
@@ -94,8 +95,8 @@ test('the returned lines are a copy', () => {
   expect(lines()).toHaveLength(1)
 })
 
-test.each([false, true])('an API token is masked wherever it is, also in an address (pretty: %s)', (pretty) => {
-  const { log, lines, written } = recorded({ pretty })
+test.each([false, true])('an API token is masked wherever it is, also in an address (pretty: %s)', async (pretty) => {
+  const { log, lines, written } = await recorded({ pretty })
   const token = `opt_${'aZ0-_'.repeat(8)}xyz`
 
   log.info({ path: `/api/auth/tokens/${token}` }, 'request')

@@ -52,7 +52,7 @@ const WRITTEN: readonly [how: string, text: string][] = [
 
 test.each(WRITTEN)('a secret written %s is found in a line of the log', (_, text) => {
   const lines: string[] = []
-  const { log } = createLog({ level: 'info', pretty: false, write: (line) => lines.push(line) })
+  const { log } = createLog({ level: 'info', write: (line) => lines.push(line) })
   log.info({ deep: { deeper: { text } } }, 'planted')
   log.info(text)
 

@@ -215,7 +215,7 @@ async function populate(
   const clock = () => new Date()
   const now = timestamp(clock())
   await migrate(db, clock())
-  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const { log } = createLog({ level: 'silent', write: () => {} })
   const secrets = createSecrets(await loadSecretKey(folder))
   const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: 7 })
   const known: Populated = {

@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { saveUser } from '../../db/users.ts'
 import { defineFunction, defineSocket } from '../../functions/services.ts'
 import { PROOF_SECONDS } from '../../runtime/access.ts'
+import type { AuditNote } from '../../runtime/context.ts'
 import { type AnyFunction, codesOf } from '../../runtime/function.ts'
 import type { Bearer } from '../../sessions/sessions.ts'
 import { START, testApp } from '../app.ts'
@@ -207,6 +208,29 @@ test.each([
     ])
   },
 )
+
+test('a refusal that the handler itself has told is not told again; another entry before it is no such word', async () => {
+  const telling = (path: `/api/${string}`, action: 'factor_refused' | 'settings_changed', note: AuditNote) =>
+    defineFunction({
+      ...{ ...PROBE, method: 'POST', path },
+      auth: 'user',
+      rateLimit: false,
+      audit: [action],
+      response: z.null(),
+      errors: ['proof_required'],
+      async handler(_, { audit, fail }) {
+        await audit(action, note)
+        throw fail('proof_required')
+      },
+    })
+  const told = telling('/api/probe/told', 'settings_changed', { isRefusal: true })
+  const done = telling('/api/probe/done', 'factor_refused', {})
+  const { ask, db } = await start([told, done])
+
+  for (const fn of [told, done]) await refused(await ask(fn, {}), 403, 'proof_required')
+
+  expect(await refusals(db)).toMatchObject([{ details: { code: 'proof_required', function: 'POST /api/probe/done' } }])
+})
 
 test('an address that its schema rejects is no way to open a socket with less', async () => {
   const { open } = await sockets()

@@ -162,7 +162,7 @@ test('the help shows optional arguments in brackets', () => {
 const CONTEXT: BareContext = {
   config: readConfig({}),
   clock: () => new Date(),
-  log: createLog({ level: 'silent', pretty: false, write: () => {} }).log,
+  log: createLog({ level: 'silent', write: () => {} }).log,
   prompt: answering().prompt,
   operator: 'operator',
 }

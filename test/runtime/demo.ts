@@ -22,7 +22,7 @@ export async function hostOf(
   options: { asksPeople?: boolean; answeredMs?: number } = {},
 ) {
   const db = await openMigrated()
-  const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
+  const { log, lines } = createLog({ level: 'debug', write: () => {} })
   const settings = createSettings({ db, secrets: createSecrets(Buffer.alloc(32, 7)), clock: () => new Date(NOW), log })
   const address = { host: `127.0.0.1:${demo.port}`, ...demo.service, hostKey: '' }
   await settings.fillSsh({ ...address, ...ssh })

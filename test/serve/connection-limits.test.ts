@@ -7,7 +7,7 @@ import { createLog } from '../../platform/log.ts'
 
 /** A server with these limits, whose trusted proxy is 127.0.0.9. */
 async function bounded() {
-  const { log, lines } = createLog({ level: 'info', pretty: false, write: () => {} })
+  const { log, lines } = createLog({ level: 'info', write: () => {} })
   const { isTrustedProxy } = readConfig({ PANEL_TRUSTED_PROXIES: '127.0.0.9' })
   const server = createServer()
   limitConnections(

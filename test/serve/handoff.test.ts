@@ -262,7 +262,7 @@ async function typedBeside(folder: string, ...words: string[]) {
   const config = readConfig({ PANEL_DATA_DIR: folder })
   const { db, secrets } = await openExisting(config)
   onTestFinished(() => db.close())
-  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const { log } = createLog({ level: 'silent', write: () => {} })
   return typeCommand({ db, secrets, config, clock: () => new Date(), log }, words)
 }
 

@@ -70,7 +70,7 @@ export async function issue(
 ): Promise<{ token: string; userId: number }> {
   const username = isAdmin ? 'alice' : 'bob'
   const db = await openDatabase(`file:${folder}/panel.db`)
-  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const { log } = createLog({ level: 'silent', write: () => {} })
   const secrets = createSecrets(await loadSecretKey(folder))
   const clock = () => new Date(Date.now() + (seconds - 900) * 1000)
   const sessions = await createSessions({ db, secrets, clock, log, jwtKey: undefined, refreshDays: 7 })

@@ -8,7 +8,7 @@ import { createSecrets } from '../../platform/secrets.ts'
 import { createSessions, newApiToken, type Sessions } from '../../sessions/sessions.ts'
 import { NOW, openMigrated } from '../db/database.ts'
 
-const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+const { log } = createLog({ level: 'silent', write: () => {} })
 const secrets = createSecrets(Buffer.alloc(32, 7))
 const entry = auditEntry(
   { action: 'token_revoked', user_id: null, username: null, target: null, ip: '', details: null },

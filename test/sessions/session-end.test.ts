@@ -9,7 +9,7 @@ import { createSessions, type Sessions } from '../../sessions/sessions.ts'
 import { NOW, openMigrated } from '../db/database.ts'
 import { bearerOf } from '../bearer.ts'
 
-const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+const { log } = createLog({ level: 'silent', write: () => {} })
 
 let db: Database
 let now: number

@@ -12,7 +12,7 @@ import { NOW, openMigrated } from '../db/database.ts'
 import { bearerOf } from '../bearer.ts'
 
 const BOB = bearerOf({ id: 7, username: 'bob', sid: '3' }, new Date(NOW))
-const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+const { log } = createLog({ level: 'silent', write: () => {} })
 
 let db: Database
 let now: number

@@ -10,7 +10,7 @@ export const FIRST = { ssh_host: 'pve', ssh_username: 'panel', ssh_password: 'se
 /** Settings over a database in memory, and the changes that they announced. */
 export async function place() {
   const db = await openMigrated()
-  const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
+  const { log, lines } = createLog({ level: 'debug', write: () => {} })
   const secrets = createSecrets(Buffer.alloc(32, 7))
   const settings = createSettings({ db, secrets, clock: () => new Date(NOW), log })
   const announced: SettingKey[][] = []

@@ -34,7 +34,7 @@ const PROGRAM = join(import.meta.dirname, '../../../serve/main.ts')
 const JOB = '11111111-2222-4333-8444-555555555555'
 
 const clock = () => new Date(NOW)
-const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+const { log } = createLog({ level: 'silent', write: () => {} })
 
 export type Data = Awaited<ReturnType<typeof makeData>>
 

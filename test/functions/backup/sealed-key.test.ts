@@ -16,7 +16,7 @@ import { PROGRAM_MS } from './data.ts'
 const clock = () => new Date()
 
 async function keysIn(folder: string) {
-  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const { log } = createLog({ level: 'silent', write: () => {} })
   const { db, secrets } = await openStorage(readConfig({ PANEL_DATA_DIR: folder }), clock)
   const settings = createSettings({ db, secrets, clock, log })
   const found = { keys: await settings.sshKeys(), account: await settings.sshAccount() }

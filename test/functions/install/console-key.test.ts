@@ -17,7 +17,7 @@ async function prepare(demo: { port: number } | undefined, values: Record<string
   const folder = await temporaryFolder()
   const clock = () => new Date()
   const config = readConfig({ PANEL_DATA_DIR: folder })
-  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const { log } = createLog({ level: 'silent', write: () => {} })
   const { db, secrets } = await openStorage(config, clock)
   const settings = createSettings({ db, secrets, clock, log })
   if (demo) await settings.install({ ssh_host: `127.0.0.1:${demo.port}`, ssh_username: 'svc', ...values })
@@ -50,7 +50,7 @@ test('setup makes a key where no password is typed, shows its line, and installs
 
 async function prepareAgain(folder: string) {
   const clock = () => new Date()
-  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const { log } = createLog({ level: 'silent', write: () => {} })
   const storage = await openStorage(readConfig({ PANEL_DATA_DIR: folder }), clock)
   return { settings: createSettings({ ...storage, clock, log }) }
 }

@@ -30,7 +30,7 @@ async function prepare(
   const folder = await temporaryFolder()
   const clock = () => new Date()
   const config = readConfig({ PANEL_DATA_DIR: folder, ...more.env })
-  const { log, lines } = createLog({ level: 'debug', pretty: false, write: () => {} })
+  const { log, lines } = createLog({ level: 'debug', write: () => {} })
   const { db, secrets } = await openStorage(config, clock)
   onTestFinished(() => db.close())
   if (demo) {

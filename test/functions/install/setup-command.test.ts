@@ -19,7 +19,7 @@ beforeAll(() => {
   vi.setConfig({ testTimeout: 60_000 })
 })
 
-const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+const { log } = createLog({ level: 'silent', write: () => {} })
 
 /** A folder with a setup token, and a host to install. */
 async function prepare() {

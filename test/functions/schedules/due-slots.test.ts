@@ -308,7 +308,7 @@ test('instances that die around their transactions, and absences: every time has
     deaths: fc.array(fc.constantFrom('before', 'after', 'not', 'not'), { minLength: 2, maxLength: 2 }),
     ends: fc.boolean(),
   })
-  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const { log } = createLog({ level: 'silent', write: () => {} })
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 5, maxLength: 40 }),

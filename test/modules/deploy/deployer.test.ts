@@ -34,7 +34,7 @@ async function start({ installed = true } = {}) {
   const gone = new Set<string>()
   const instance = { id: 'this', isGone: async (id: string) => gone.has(id), runs: async (id: string) => !gone.has(id) }
   const hub = createHub()
-  const { log } = createLog({ level: 'silent', pretty: false, write: () => {} })
+  const { log } = createLog({ level: 'silent', write: () => {} })
   const services = { db, folder, instance, hub, clock: () => new Date(NOW), log }
   const before = await findModule(db, 'wordy')
   return {

@@ -5,7 +5,7 @@ import { createLog } from '../../../platform/log.ts'
 /** A line as the service writes it. */
 function written(write: (log: ReturnType<typeof createLog>['log']) => void): string {
   const lines: string[] = []
-  const { log } = createLog({ level: 'trace', pretty: false, write: (line) => void lines.push(line) })
+  const { log } = createLog({ level: 'trace', write: (line) => void lines.push(line) })
   write(log)
   return lines[0] ?? ''
 }
