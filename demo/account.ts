@@ -41,6 +41,13 @@ export const ROOT: User = { name: 'root', password: '', uid: 0, groups: ['root']
 /** The service account, with a new password at each start. */
 export const SERVICE = 'panel'
 
+/** The accounts of the demo by which each role can be seen: their groups get roles from the settings of the caller. */
+export const PEOPLE: Readonly<Record<string, Account>> = {
+  operator: { password: 'operator', uid: 1002, groups: ['operator', 'operators'] },
+  web: { password: 'web', uid: 1003, groups: ['web'] },
+  viewer: { password: 'viewer', uid: 1004, groups: ['viewer', 'viewers'] },
+}
+
 /** The accounts of a new host; `more` adds to them or replaces them. */
 export function accounts(more: Readonly<Record<string, Account>>): Map<string, User> {
   const all: Record<string, Account> = {

@@ -3,11 +3,27 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer } from '../serve/server.ts'
+import { PEOPLE } from './account.ts'
 import { fleet, fleetHost } from './fleet.ts'
 import { startDemoHost } from './host.ts'
 import { startDemoHypervisor } from './hypervisor.ts'
 import { explainPreparation, prepare } from './prepare.ts'
 import { screen } from './screen.ts'
+
+/** The settings of the caller by which people get roles, need a second factor, or sign in at a provider. */
+const OF_ACCESS = [
+  'PANEL_ADMIN_GROUPS',
+  'PANEL_SIGN_IN_GROUPS',
+  'PANEL_OPERATOR_GROUPS',
+  'PANEL_VIEWER_GROUPS',
+  'PANEL_REQUIRE_FACTOR',
+  'PANEL_PASSKEY_SIGN_IN',
+  'PANEL_OIDC_ISSUER',
+  'PANEL_OIDC_CLIENT_ID',
+  'PANEL_OIDC_CLIENT_SECRET',
+  'PANEL_OIDC_CLAIM',
+  'PANEL_OIDC_NAME',
+]
 
 /** A terminal and npm may both forward one Ctrl-C, so signals within this time count as one. */
 const SAME_SIGNAL_MS = 500
@@ -16,7 +32,7 @@ const data = await mkdtemp(join(tmpdir(), 'ops-panel-demo-'))
 process.once('exit', () => rmSync(data, { recursive: true, force: true }))
 
 const containers = fleet()
-const host = await startDemoHost({ containers, host: fleetHost() })
+const host = await startDemoHost({ containers, host: fleetHost(), users: PEOPLE })
 const hypervisor = await startDemoHypervisor(containers)
 const server = await startPanel().catch(async (error: unknown) => {
   hypervisor.close()
@@ -62,6 +78,7 @@ function environment(port: string): Record<string, string | undefined> {
     // The port of 0 is known only once it listens; notifications have no link then.
     ...(port !== '0' && { PANEL_PUBLIC_URL: `http://localhost:${port}` }),
     PANEL_LOG_LEVEL: process.env.PANEL_LOG_LEVEL ?? 'warn',
+    ...Object.fromEntries(OF_ACCESS.map((name) => [name, process.env[name]])),
     PANEL_DATA_DIR: data,
     PANEL_SSH_HOST: `127.0.0.1:${host.port}`,
     PANEL_SSH_USERNAME: host.service.username,

@@ -4,6 +4,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { PEOPLE } from './account.ts'
 import { fleet, fleetHost } from './fleet.ts'
 import { startDemoHost } from './host.ts'
 import { startDemoHypervisor } from './hypervisor.ts'
@@ -17,7 +18,7 @@ const data = await mkdtemp(join(tmpdir(), 'ops-panel-dev-'))
 process.once('exit', () => rmSync(data, { recursive: true, force: true }))
 
 const containers = fleet()
-const host = await startDemoHost({ containers, host: fleetHost() })
+const host = await startDemoHost({ containers, host: fleetHost(), users: PEOPLE })
 const hypervisor = await startDemoHypervisor(containers)
 const port = process.env.PANEL_PORT ?? '8080'
 // By its name: browsers know no passkey for an IP address.

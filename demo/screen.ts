@@ -9,6 +9,11 @@ export function screen({ url, sshPort }: { url: string; sshPort: number }): stri
   Adresse        ${url}
   Utilisateurs   demo / demo     (administrateur)
                  guest / guest   (sans droits particuliers)
+                 operator / operator, web / web, viewer / viewer   (groupes operators, web et viewers)
+
+  Chacun peut lancer des mises à jour, sauf si les groupes donnent des rôles :
+
+PANEL_VIEWER_GROUPS=viewers PANEL_OPERATOR_GROUPS='operators;web:lxc/101,lxc/102' npm run demo
 
   Ouvrez l’adresse dans un navigateur. Ou essayez l’API dans un autre terminal, dans l’ordre,
   depuis ce dossier :

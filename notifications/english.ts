@@ -130,6 +130,8 @@ export const PAIRS: readonly (readonly [french: string, english: string])[] = [
     'Il ne reste presque plus de place sur {} : {} après la mise à jour.',
     'Almost no space is left on {}: {} after the upgrade.',
   ],
+  ['{} Mio', '{} MiB'],
+  ['{} Gio', '{} GiB'],
   ['{} Mo', '{} MB'],
   ['{} Go', '{} GB'],
 ]

@@ -65,7 +65,8 @@ function here(): string {
 
 /** Matches an address to a page. */
 export function match(to: string): Route | undefined {
-  const { pathname, searchParams: query } = new URL(to, location.origin)
+  // Resolved against the origin, `//host/path` would be an address of another host.
+  const { pathname, searchParams: query } = new URL(location.origin + to)
   const steps = pathname.split('/')
   for (const { page, path } of ROUTES) {
     const expected = path.split('/')

@@ -64,21 +64,22 @@ export function diskFindings(lines: readonly string[], sizes: Sizes, hasKernel: 
     const name = isOnlyCache ? folder : space.name
     const cleans = downloads?.id === space.id && cached > 0
     if (needed > space.free) {
-      const lack = `La place manque sur ${name} : la mise à jour demande ${megabytes(needed)}, il reste ${megabytes(space.free)}.`
+      const lack = `La place manque sur ${name} : la mise à jour demande ${amountOf(needed)}, il reste ${amountOf(space.free)}.`
       const remedy = cleans && space.free + cached >= needed ? REMEDIES.CLEAN : REMEDIES.TERMINAL
       return [findingOf('disk_low', { message: lack, remedy })]
     }
     const left = space.free - needed
     if (isOnlyCache || left >= LITTLE) return []
-    const message = `Il ne reste presque plus de place sur ${name} : ${megabytes(left)} après la mise à jour.`
+    const message = `Il ne reste presque plus de place sur ${name} : ${amountOf(left)} après la mise à jour.`
     return [
       findingOf('disk_low', { severity: 'warning', message, remedy: cleans ? REMEDIES.CLEAN : REMEDIES.TERMINAL }),
     ]
   })
 }
 
-function megabytes(bytes: number): string {
-  const [amount, unit] = bytes >= 1e9 ? [bytes / 1e9, 'Go'] : [bytes / 1e6, 'Mo']
+/** An amount in the units of the panel, which grow by 1024. */
+function amountOf(bytes: number): string {
+  const [amount, unit] = bytes >= 2 ** 30 ? [bytes / 2 ** 30, 'Gio'] : [bytes / 2 ** 20, 'Mio']
   return `${amount.toLocaleString('fr', { maximumFractionDigits: 1 })} ${unit}`
 }
 

@@ -57,6 +57,8 @@ interface Known extends Figures {
   checks: readonly Check[]
   /** The names of the modules with a problem. */
   modules: readonly string[]
+  /** Whether the updates of a target count; by default those of all do. */
+  counts?: (target: string) => boolean
 }
 
 const FULL = 0.97
@@ -66,7 +68,17 @@ const TOLD_APART = new Set<Finding['code']>(['dependencies_broken', 'root_read_o
 
 /** Lists the known problems, the most urgent first, each once, and then remarks. Unknown facts produce no entry. */
 export function attentionOf(known: Known): Attention[] {
-  const { hasOtherKey, host, containers, stoppedSince, isRebooting = false, jobs, checks, modules } = known
+  const {
+    hasOtherKey,
+    host,
+    containers,
+    stoppedSince,
+    isRebooting = false,
+    jobs,
+    checks,
+    modules,
+    counts = () => true,
+  } = known
   const needing = checks.filter((check) => needsOf(check) !== undefined)
   const found: Attention[] = hasOtherKey ? [{ kind: 'hostKey', level: 'err' }] : []
   const afterReboot = rebootedOf(known)
@@ -99,7 +111,7 @@ export function attentionOf(known: Known): Attention[] {
   found.push(...grouped('conffiles', withWarning(needing, 'conffile_changed')))
   found.push(...grouped('unchecked', needing.filter(isUnanswered)))
   found.push(...othersOf(needing, found))
-  found.push(...packagesOf(checks), ...servicesOf(checks), ...newerOf(checks))
+  found.push(...packagesOf(checks.filter(({ target }) => counts(target))), ...servicesOf(checks), ...newerOf(checks))
   return found.sort((a, b) => RANK[a.level] - RANK[b.level] || urgency(a) - urgency(b))
 }
 
@@ -125,9 +137,13 @@ export function keyOf(item: Attention): string {
   return `${item.kind} ${item.kind === 'lists' ? item.code : ''} ${about}`
 }
 
-/** How many things need somebody: each target once, as the menu counts them, and each entry about something else. */
-export function thingsIn(items: readonly Attention[], checks: readonly Check[]): number {
-  const needing = checks.filter((check) => needsOf(check) !== undefined)
+/** How many things need somebody: each target that counts, once, as in the menu, and each entry about something else. */
+export function thingsIn(
+  items: readonly Attention[],
+  checks: readonly Check[],
+  counts: (target: string) => boolean = () => true,
+): number {
+  const needing = checks.filter((check) => counts(check.target) && needsOf(check) !== undefined)
   const targets = new Set(needing.map(({ target }) => target))
   let others = 0
   for (const item of items) {
@@ -136,7 +152,7 @@ export function thingsIn(items: readonly Attention[], checks: readonly Check[]):
       item.kind === 'job' && item.target === 'all' && needing.some((check) => check.last_upgrade?.job_id === item.job)
     const about = targetsIn(item)
     if (about.length === 0) others += 1
-    else if (!isToldByTargets) for (const target of about) targets.add(target)
+    else if (!isToldByTargets) for (const target of about.filter(counts)) targets.add(target)
   }
   return targets.size + others
 }

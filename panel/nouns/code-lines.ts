@@ -61,6 +61,13 @@ export function partsOf(text: string): CodePart[] {
   return parts
 }
 
+/** A text in which the characters that would not be seen are named: a name from outside reorders no sentence around it. */
+export function legible(text: string): string {
+  return partsOf(text)
+    .map((part) => part.text)
+    .join('')
+}
+
 /** How many characters of a text would not be seen. The ends of its lines do not count. */
 export function unseenIn(text: string): number {
   let count = 0

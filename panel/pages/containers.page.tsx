@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { type Order, sorted } from '../nouns/order.ts'
+import { Reach } from '../parts/access/reach.tsx'
 import { Action, useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Aged, Placeholder } from '../parts/loaded.tsx'
@@ -47,6 +48,7 @@ export function ContainersPage() {
         )}
         <Action act={refresh}>{say.refresh}</Action>
       </Heading>
+      <Reach />
       <HostLine />
       <Problem error={containersError.value} retry={readContainers} />
       {all && containersError.value !== undefined && containersAt.value !== undefined && (

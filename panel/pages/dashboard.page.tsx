@@ -4,10 +4,12 @@ import { useEffect } from 'preact/hooks'
 import { arranged, moved } from '../nouns/order.ts'
 import { useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useContainers } from '../wire/containers.ts'
 import { type Arrangement, arrangement, readArrangement, storeArrangement } from '../wire/layout.ts'
 import { useLoad } from '../wire/load.ts'
+import { me } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { AttentionList, useAttention } from './dashboard/attention-list.tsx'
 import { CARDS, CardFrame, type CardId, HiddenCards } from './dashboard/card-frame.tsx'
@@ -15,6 +17,9 @@ import { ContainersCard } from './dashboard/containers-card.tsx'
 import { HostCard } from './dashboard/host-card.tsx'
 import { JobsCard } from './dashboard/jobs-card.tsx'
 import { ShortcutsCard } from './dashboard/shortcuts-card.tsx'
+
+/** Operators of some targets alone need it here. */
+const Reach = lazy(async () => (await import('../parts/access/reach.tsx')).Counted)
 
 /** Wide cards form the left column, the others the right one. */
 const CONTENT: Readonly<Record<CardId, { Content: ComponentType; isWide: boolean }>> = {
@@ -93,6 +98,7 @@ export function DashboardPage() {
       </Heading>
       <Problem error={store.error.value} />
       <Problem error={layout.error.value} retry={layout.reload} />
+      {me.value?.operates && <Reach />}
       <AttentionList known={known} />
       {edits.value && (
         <HiddenCards

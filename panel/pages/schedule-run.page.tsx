@@ -17,6 +17,7 @@ import { useLoad } from '../wire/load.ts'
 import { isAdmin } from '../wire/panel.ts'
 import { cancelScheduleRun, readScheduleRun } from '../wire/schedules.ts'
 import { fromService, language, words } from '../words/words.ts'
+import { ZoneNote } from './schedules/legend.tsx'
 import { Night } from './schedules/night.tsx'
 import { useUpgrades } from './schedules/upgrades.ts'
 import { Waves } from './schedules/waves.tsx'
@@ -66,6 +67,7 @@ export function ScheduleRunPage() {
             <Problem error={load.error.value === undefined ? known.error.value : undefined} retry={known.reload} />
             {run.state !== 'missed' && <Waves of={run} upgrades={upgrades} />}
             <Night of={run} upgrades={upgrades} />
+            <ZoneNote />
           </>
         )}
       </Loaded>

@@ -10,6 +10,7 @@ import { readSchedule } from '../wire/schedules.ts'
 import { words } from '../words/words.ts'
 import { ScheduleForm } from './schedule/form.tsx'
 import { History } from './schedule/history.tsx'
+import { ZoneNote } from './schedules/legend.tsx'
 
 /** A schedule: its form for administrators, what it does for everybody else. */
 export function SchedulePage() {
@@ -35,6 +36,7 @@ function StoredSchedule({ id }: { id: string }) {
           <>
             {isAdmin.value ? <ScheduleForm key={schedule.id} stored={schedule} /> : <Told of={schedule} />}
             <History of={schedule.id} name={schedule.name} />
+            <ZoneNote />
           </>
         )}
       </Loaded>

@@ -16,7 +16,7 @@ import { schedulesPaused } from '../wire/checks.ts'
 import { useLoad } from '../wire/load.ts'
 import { isAdmin } from '../wire/panel.ts'
 import { pauseSchedules, readSchedules, SCHEDULES_AT_ONCE, type Schedules } from '../wire/schedules.ts'
-import { Legend } from './schedules/legend.tsx'
+import { Legend, ZoneNote } from './schedules/legend.tsx'
 import { ScheduleCard } from './schedules/schedule-card.tsx'
 
 const EVERY_MS = 10_000
@@ -139,6 +139,7 @@ function List({ of: { schedules, total, next }, wanted, more, changed }: ListPro
         </p>
       )}
       <Legend />
+      <ZoneNote />
     </>
   )
 }

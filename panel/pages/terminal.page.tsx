@@ -1,10 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { Heading } from '../parts/heading.tsx'
+import { addLaterStyle } from '../parts/later-style.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Status } from '../parts/status.tsx'
 import { targetName } from '../parts/target-name.ts'
 import { go, route, visits } from '../router.ts'
+import css from '../style/later/terminal.css' with { type: 'text' }
 import { useLoad } from '../wire/load.ts'
 import { canBeChecked, readTargets, type Target } from '../wire/packages.ts'
 import { openShell, shells, terminalExits } from '../wire/terminals.ts'
@@ -12,6 +14,8 @@ import { words } from '../words/words.ts'
 import { useKeyboardRoom } from './terminal/keyboard-room.ts'
 import { ShellTabs } from './terminal/shell-tabs.tsx'
 import { ShellView } from './terminal/shell-view.tsx'
+
+addLaterStyle(css)
 
 /** Shells on the host and in its containers, in tabs. */
 export function TerminalPage() {

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { oldestOf } from '../nouns/checked.ts'
 import { reviewable } from '../nouns/target-list.ts'
+import { Counted } from '../parts/access/reach.tsx'
 import { Action, useAct } from '../parts/action.tsx'
 import { ApplicationSheet } from '../parts/applications/sheet.tsx'
 import { Heading } from '../parts/heading.tsx'
@@ -15,7 +16,7 @@ import { hostAway, readHost } from '../wire/host.ts'
 import { history, running } from '../wire/jobs.ts'
 import { useLoad } from '../wire/load.ts'
 import { readTargets } from '../wire/packages.ts'
-import { isOperator, mayOperate } from '../wire/panel.ts'
+import { mayOperate } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { useDeeds } from './updates/deeds.ts'
 import { HeldList, heldIn } from './updates/held-list.tsx'
@@ -86,14 +87,15 @@ export function UpdatesPage() {
   return (
     <div class="updates-page">
       <Heading title={titleOf(checks.value)} note={<Summary />}>
-        {isOperator.value && (
-          <Action act={checkAll} blocked={deeds.blocked ?? (mayOperate('all') ? undefined : say.notAllYours)}>
+        {mayOperate('all') && (
+          <Action act={checkAll} blocked={deeds.blocked}>
             {checkAll.busy.value || isChecking.value ? say.checking : say.checkAll}
           </Action>
         )}
         {urgent.length > 0 && <ReviewButton checks={urgent} only="security" blocked={deeds.blocked} />}
         {all.length > 0 && <ReviewButton checks={all} only="all" blocked={deeds.blocked} />}
       </Heading>
+      <Counted />
       <Problem error={host.error.value} retry={host.reload} />
       {hostAway.value && (
         <p class="dim aged">

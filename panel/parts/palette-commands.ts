@@ -42,7 +42,7 @@ export interface Command {
 
 /** All commands that the user may run from anywhere. Among equal matches, the less harmful command comes first. */
 export function commands(): Command[] {
-  return [...toPages(), ...toJobs(), ...onTargets(), ...onContainers(), ...toPlaces(), ...ofPanel()]
+  return [...toPages(), ...toJobs(), ...toTargets(), ...onTargets(), ...onContainers(), ...toPlaces(), ...ofPanel()]
 }
 
 /** Closes the palette first, so that the page gets the focus. */
@@ -70,6 +70,16 @@ function toJobs(): Command[] {
     const name = jobName({ kind, target })
     const title = kind === undefined ? say.follow(name) : say.followOther(name)
     return { id: `job:${job_id}`, kind: 'job', title, icon, run: leads(`/updates/${job_id}`) }
+  })
+}
+
+/** The way to a target for those who do not work on it. */
+function toTargets(): Command[] {
+  return (targets.value ?? []).flatMap(({ id, vmid }) => {
+    if (mayOperate(id)) return []
+    const title = words().palette.see(targetName(id))
+    const run = leads(`/updates?open=${id}`)
+    return [{ id: `see:${id}`, kind: 'target', title, more: `${vmid ?? ''}`, icon: PAGES.updates.icon, run }]
   })
 }
 

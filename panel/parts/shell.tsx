@@ -284,7 +284,7 @@ function Needing() {
   const { count, isBroken } = needing.value
   if (count === 0) return null
   return (
-    <span class={isBroken ? 'count need broken' : 'count need'}>
+    <span class={isBroken ? 'count need broken' : 'count need'} title={shell.need(count, isBroken)}>
       <span aria-hidden="true">{count}</span>
       <span class="unseen">{shell.need(count, isBroken)}</span>
     </span>

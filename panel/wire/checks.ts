@@ -10,7 +10,7 @@ import { containers } from './containers.ts'
 import { host, hostAway, readHost } from './host.ts'
 import { type Job, newestJobs } from './jobs.ts'
 import { oneAtATime } from './one-at-a-time.ts'
-import { api, mayOperate, me, onSignOut } from './panel.ts'
+import { api, isTheirs, mayOperate, me, onSignOut } from './panel.ts'
 
 /** The pause before a failed automatic check is tried again. */
 const RETRY_MS = 10 * 60_000
@@ -41,8 +41,8 @@ export const isChecking = computed(() => (checks.value ?? []).some(({ checking }
 export const checkUnderWay = signal<string>()
 /** The number of available updates on all targets. Packages that are kept back are not available. */
 export const waiting = computed(() => (checks.value ?? []).reduce((sum, { counts }) => sum + counts.upgrade, 0))
-/** The targets that need somebody, for the menu. */
-export const needing = computed(() => needsIn(checks.value ?? []))
+/** The targets that need somebody, for the menu; the others do not need an operator of some targets. */
+export const needing = computed(() => needsIn((checks.value ?? []).filter(({ target }) => isTheirs(target))))
 
 /** Reads the results now. Never rejects: see `checksError`. */
 export const readChecks = oneAtATime(ask)

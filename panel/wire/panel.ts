@@ -82,10 +82,14 @@ export const isAdmin = computed(() => me.value?.is_admin === true)
 /** Whether the user works on some targets at least. */
 export const isOperator = computed(() => me.value !== undefined && me.value.role !== 'viewer')
 
-/** Whether the user may work on this target; `all` stands for every one. */
+/** Whether a target counts for the user: for an operator of some targets, these alone; `all` stands for every one. */
+export function isTheirs(target: string): boolean {
+  return me.value?.operates?.includes(target) ?? true
+}
+
+/** Whether the user may work on this target. */
 export function mayOperate(target: string): boolean {
-  if (!me.value || me.value.role === 'viewer') return false
-  return me.value.operates?.includes(target) ?? true
+  return isOperator.value && isTheirs(target)
 }
 /** The reason why the user has to sign in again. */
 export const ending = signal<'expired' | 'signedOut' | 'unanswered'>()

@@ -58,7 +58,7 @@ const EXAMPLES: { [name in EventName]: Details<name> } = {
   host_unreachable: { name: '', message: 'Erreur SSH : pas de réponse de pve:22 en 10 s' },
   sign_in_from_new_address: { username: 'bob', address: '203.0.113.9' },
   settings_changed: { username: 'alice', keys: ['ssh_host', 'ssh_password'] },
-  disk_low: { name: 'web', message: 'La place manque sur / : la mise à jour demande 1,2 Go, il reste 90,5 Mo.' },
+  disk_low: { name: 'web', message: 'La place manque sur / : la mise à jour demande 1,2 Gio, il reste 90,5 Mio.' },
 }
 const OF_NOBODY: ReadonlySet<EventName> = new Set([
   'host_unreachable',
@@ -313,7 +313,7 @@ test('security updates alone are called so, and a number in English has a point'
 
   expect(composeMessage([only], EN).title).toBe('web (lxc:101): 3 security updates')
   expect(composeMessage([only], FR).title).toBe('web (lxc:101) : 3 mises à jour de sécurité')
-  expect(composeMessage([event('disk_low')], EN).text).toContain('the upgrade needs 1.2 GB, and 90.5 MB are left.')
+  expect(composeMessage([event('disk_low')], EN).text).toContain('the upgrade needs 1.2 GiB, and 90.5 MiB are left.')
 })
 
 test.each([

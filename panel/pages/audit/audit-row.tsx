@@ -1,11 +1,9 @@
-import type { Answer } from '../../../client/index.ts'
+import { legible } from '../../nouns/code-lines.ts'
 import { Status, type StatusKind } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { targets } from '../../wire/packages.ts'
-import { fromService } from '../../words/words.ts'
+import { Details, type Entry, shown } from './details.tsx'
 import { auditWords } from './words.ts'
-
-export type Entry = Answer<'GET /api/audit'>['entries'][number]
 
 /** Actions that deserve attention. */
 const STATUS: Readonly<Record<string, StatusKind>> = {
@@ -21,37 +19,40 @@ const STATUS: Readonly<Record<string, StatusKind>> = {
   module_taken_back: 'warn',
 }
 
+/** The marks of the ends of jobs. An end that is unknown here, or not in the entry, is not shown as a success. */
+const ENDS: Readonly<Record<string, StatusKind>> = {
+  upgraded: 'ok',
+  nothing_to_do: 'ok',
+  regressed: 'err',
+  rollback_failed: 'err',
+  failed: 'err',
+}
+
+function markOf({ action, details }: Entry): StatusKind {
+  return (action === 'update_end' ? (ENDS[String(details?.outcome)] ?? 'warn') : STATUS[action]) ?? 'ok'
+}
+
 /** An entry as a sentence; its other fields are in the details. */
-export function AuditRow({ entry: { action, at, username, target, ip, details } }: { entry: Entry }) {
+export function AuditRow({ entry }: { entry: Entry }) {
+  const { action, at, username, target, ip, details } = entry
   const say = auditWords()
-  const who = username ?? (ip === 'host' ? say.system : say.nobody)
+  const who = username !== null ? legible(username) : ip === 'host' ? say.system : say.nobody
   const kind = action === 'check_start' ? 'check' : details?.kind
-  const what = nameOf(action, details) ?? (target === null ? '' : inSentence(target, kind === 'check'))
+  const what = legible(nameOf(action, details) ?? (target === null ? '' : inSentence(target, kind === 'check')))
   const sentence =
     action === 'update_cancel'
       ? (Object.entries(say.cancelled).find(([name]) => name === kind)?.[1] ?? say.sentences.update_cancel)
-      : Object.entries(say.sentences).find(([name]) => name === action)?.[1]
-  const noted = Object.entries(details ?? {})
+      : action === 'update_end'
+        ? (endOf(details) ?? say.sentences.update_end)
+        : Object.entries(say.sentences).find(([name]) => name === action)?.[1]
   return (
     <li>
-      <Status is={STATUS[action] ?? 'ok'} hidden />
+      <Status is={markOf(entry)} hidden />
       <div class="grow">
         <p>{sentence ? sentence({ who, what }) : `${who} · ${action} · ${what}`}</p>
-        {noted.length > 0 && (
-          <details>
-            <summary>{say.details}</summary>
-            <dl>
-              {noted.map(([name, value]) => (
-                <div key={name}>
-                  <dt class="dim">{name}</dt>
-                  <dd class="mono">{fromService(String(value))}</dd>
-                </div>
-              ))}
-            </dl>
-          </details>
-        )}
+        {details && shown(details).length > 0 && <Details of={details} />}
       </div>
-      <span class="dim mono">{ip}</span>
+      <span class="dim mono">{legible(ip)}</span>
       <span class="dim when">
         <Ago at={at} />
       </span>
@@ -63,6 +64,14 @@ export function AuditRow({ entry: { action, at, username, target, ip, details } 
 function nameOf(action: string, details: Entry['details']): string | undefined {
   const name = /^(schedule|channel)_/.test(action) ? details?.name : undefined
   return typeof name === 'string' ? auditWords().named(name) : undefined
+}
+
+/** The sentence of a job's end, if the entry knows which job it was and how it ended. */
+function endOf(details: Entry['details']): ((done: { what: string }) => string) | undefined {
+  const say = auditWords()
+  const job = Object.entries(say.endedJobs).find(([kind]) => kind === details?.kind)?.[1]
+  const end = Object.entries(say.ends).find(([outcome]) => outcome === details?.outcome)?.[1]
+  return job && end && (({ what }) => end(job(what)))
 }
 
 /** The name of a target inside a sentence; for a check, `all` includes the host. */

@@ -16,7 +16,7 @@ import { hostAt, hostAway, host as hostFigures, readHost } from '../../wire/host
 import { jobs, jobsError, newestJobs, outcomeOfJob } from '../../wire/jobs.ts'
 import { type Load, useLoad } from '../../wire/load.ts'
 import { readTargets } from '../../wire/packages.ts'
-import { api, isAdmin } from '../../wire/panel.ts'
+import { api, isAdmin, isTheirs } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
 import { AttentionRow } from './attention-row.tsx'
 
@@ -66,6 +66,7 @@ export function useAttention(): Known {
     jobs: (jobs.value ?? []).map((job) => ({ ...job, outcome: outcomeOfJob(job) })),
     checks: found,
     modules: modules.data.value ?? [],
+    counts: isTheirs,
   })
   const waits =
     (hostFigures.value === undefined && host.error.value === undefined) ||
@@ -78,7 +79,7 @@ export function useAttention(): Known {
   // A target that was never checked, or changed since its last check, is not known to be up to date.
   const hasFailed = failures.some((each) => each !== undefined)
   const knowsAll = !hasFailed && !found.some(isUncertain)
-  const things = thingsIn(items, found)
+  const things = thingsIn(items, found, isTheirs)
   const title = things > 0 ? say.things(things) : knowsAll && !waits ? say.nothingNeedsYou : undefined
   return { items, title, knowsAll, hasFailed, waits, hasOtherKey, host, targets, modules }
 }

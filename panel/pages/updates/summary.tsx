@@ -4,25 +4,28 @@ import { needsIn } from '../../nouns/needs.ts'
 import { totalsOf } from '../../nouns/target-list.ts'
 import { applicationWords } from '../../parts/applications/words.ts'
 import { Ago } from '../../parts/time.tsx'
-import { checks, checkUnderWay, isAutomatic, isChecking, vulnerabilities } from '../../wire/checks.ts'
+import { checks, checkUnderWay, isAutomatic, isChecking, needing, vulnerabilities } from '../../wire/checks.ts'
 import { running } from '../../wire/jobs.ts'
+import { isTheirs } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
 
-/** The heading: how many targets can be upgraded, or else need somebody. All is up to date only where the service says so of each. */
+/** The heading: how many of the user's targets can be upgraded, or else need somebody. All is up to date only where the service says so of each. */
 export function titleOf(known: readonly Check[] | undefined): string {
   const say = words().updates
   if (!known || known.every(({ checked_at }) => checked_at === null)) return say.title
-  const ready = totalsOf(known).upgradable
+  const own = known.filter(({ target }) => isTheirs(target))
+  const ready = totalsOf(own).upgradable
   if (ready > 0) return say.canUpgrade(ready)
-  const need = needsIn(known).count
+  const need = needsIn(own).count
   if (need > 0) return say.needAttention(need)
   const there = known.filter(({ state }) => state !== 'stopped' && state !== 'unsupported')
   return there.length > 0 && there.every(({ state }) => state === 'up_to_date') ? say.allUpToDate : say.nothingToDo
 }
 
-/** The number of updates, security updates, the age of the package lists and of the data about vulnerabilities, and whether checks start by themselves. */
+/** The number of updates, security updates, the targets that need somebody, as the menu counts them, the age of the package lists and of the data about vulnerabilities, and whether checks start by themselves. */
 export function Summary() {
-  const known = checks.value ?? []
+  const known = (checks.value ?? []).filter(({ target }) => isTheirs(target))
+  const need = totalsOf(known).upgradable > 0 ? needing.value.count : 0
   const inApplications = applicationsIn(known)
   return (
     <>
@@ -30,6 +33,7 @@ export function Summary() {
       {known.some(({ checked_at }) => checked_at !== null) && (
         <>
           <span>{waitingSaid(known)}</span> {inApplications > 0 && `${applicationWords().toReview(inApplications)} `}
+          {need > 0 && <span>{words().updates.needAttention(need)}. </span>}
           <Lists known={known} /> <Data />{' '}
         </>
       )}

@@ -164,7 +164,7 @@ export function TargetRow({ check, name, job, isOpen, isSought, onToggle, isPick
             <div class="sheet">
               <System check={check} />
               <FindingList check={check} deeds={deeds} />
-              {isUpgradable(check) && !isRunning && action !== 'review' && (
+              {isUpgradable(check) && !isRunning && action !== 'review' && mayOperate(target) && (
                 <p>
                   <RowButton check={check} name={name} action="review" job={job} deeds={deeds} />
                 </p>

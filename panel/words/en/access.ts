@@ -151,6 +151,9 @@ export const access: typeof fr = {
     nowhere: 'no target',
     on: (names: string) => `targets: ${names}`,
     yours: (names: string) => `You work on these targets: ${names}.`,
+    reads: 'Your role lets you view everything here, and start nothing.',
+    onlyOn: (names: string) => `You work on ${names}, and can view the other targets.`,
+    countsYours: 'The heading and the menu count only your targets.',
   },
   tokens: {
     title: 'API tokens',

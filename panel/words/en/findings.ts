@@ -25,15 +25,16 @@ const managed = (message: string) => {
 const files = (message: string) =>
   /^Vous avez modifié (.{1,2000}?)\s: /.exec(message)?.[1]?.replace(/ et (\d+) autres$/, ' and $1 more')
 const spaces = (message: string) =>
-  /^La place manque sur (\S+)\s: la mise à jour demande ([\d,.]+\s[MG]o), il reste ([\d,.]+\s[MG]o)/.exec(message)
-const left = (message: string) => /plus de place sur (\S+)\s: ([\d,.]+\s[MG]o)/.exec(message)
+  /^La place manque sur (\S+)\s: la mise à jour demande ([\d,.]+\s[MG]i?o), il reste ([\d,.]+\s[MG]i?o)/.exec(message)
+const left = (message: string) => /plus de place sur (\S+)\s: ([\d,.]+\s[MG]i?o)/.exec(message)
 const cronLines = (message: string) =>
   /^Cron lance des mises à jour .{1,60}\s: (ligne .{1,2000})\.$/
     .exec(message)?.[1]
     ?.replace(/\bligne (\d+) de /g, 'line $1 of ')
     .replace(/ et (\d+) autres$/, ' and $1 more')
 const ENDING = /^(.{1,200}) ne (recevra|reçoit) plus de corrections de sécurité \S+ le (\d{4}-\d\d-\d\d)/
-const size = (text = '') => text.replace(',', '.').replace('Mo', 'MB').replace('Go', 'GB')
+/** Checks of former versions told megabytes. */
+const size = (text = '') => text.replace(',', '.').replace(/([MG]i?)o$/, '$1B')
 
 function staleLists(file: string, message: string): string {
   const said = /\s: (.{1,400})$/.exec(message)?.[1]

@@ -17,6 +17,7 @@ export const palette: typeof fr = {
   },
   kinds: { page: 'Page', job: 'Running', target: 'Target', place: 'Link', command: 'Panel' },
   check: 'Check all targets',
+  see: (name: string) => `See ${name}`,
   upgrade: (name: string) => `Upgrade ${name}`,
   terminal: (name: string) => `Open terminal: ${name}`,
   follow: (name: string) => `Follow the upgrade: ${name}`,

@@ -125,6 +125,7 @@ export const schedules: typeof fr = {
   ofRun: (day, state) => `${day}: ${state}`,
   noRuns: 'No runs yet',
   nextTimes: 'Next',
+  inZone: (zone) => `The times on this page are in the time zone ${zone}.`,
   notPlanned: 'Not planned',
   pausedBecause: (reason) => `Paused: ${reason}`,
   see: 'See what happened',

@@ -104,7 +104,6 @@ export const updates: typeof fr = {
     decide: (name: string) => `Compare ${name} and decide`,
     why: (name: string) => `Why ${name} was rolled back`,
   },
-  notAllYours: 'Your rights do not cover all targets.',
   checkAll: 'Check all',
   checking: 'Checking…',
   lastKnown: (ago: string) => `Last known state, checked ${ago}.`,

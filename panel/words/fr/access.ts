@@ -156,6 +156,9 @@ export const access = {
     nowhere: 'aucune cible',
     on: (names: string) => `cibles\u00a0: ${names}`,
     yours: (names: string) => `Vous travaillez sur ces cibles\u00a0: ${names}.`,
+    reads: 'Votre rôle permet de tout consulter ici, sans rien lancer.',
+    onlyOn: (names: string) => `Vous travaillez sur ${names}\u00a0; les autres cibles se consultent.`,
+    countsYours: 'Le titre et le menu ne comptent que vos cibles.',
   },
   tokens: {
     title: 'Jetons d’API',

@@ -15,6 +15,7 @@ export const palette = {
   },
   kinds: { page: 'Page', job: 'En cours', target: 'Cible', place: 'Lien', command: 'Panneau' },
   check: 'Vérifier toutes les cibles',
+  see: (name: string) => `Voir ${name}`,
   upgrade: (name: string) => `Mettre à jour ${name}`,
   terminal: (name: string) => `Ouvrir un terminal\u00a0: ${name}`,
   follow: (name: string) => `Suivre la mise à jour\u00a0: ${name}`,

@@ -130,6 +130,7 @@ export const schedules = {
   ofRun: (day: string, state: string) => `${day}\u00a0: ${state}`,
   noRuns: 'Aucune exécution pour l’instant',
   nextTimes: 'Ensuite',
+  inZone: (zone: string) => `Les heures de cette page sont celles du fuseau ${zone}.`,
   notPlanned: 'Rien de prévu',
   pausedBecause: (reason: string) => `Suspendue\u00a0: ${reason}`,
   see: 'Voir ce qui s’est passé',

@@ -105,7 +105,6 @@ export const updates = {
     decide: (name: string) => `Comparer ${name} et décider`,
     why: (name: string) => `Pourquoi ${name} est revenu en arrière`,
   },
-  notAllYours: 'Vos droits ne couvrent pas toutes les cibles.',
   checkAll: 'Tout vérifier',
   checking: 'Vérification…',
   lastKnown: (ago: string) => `Dernier état connu, vérifié ${ago}.`,

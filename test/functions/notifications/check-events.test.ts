@@ -154,9 +154,9 @@ test('little space is told when it appears and when it becomes a lack, not when 
   }
 
   expect(await events(9_000, 10)).toEqual([])
-  expect(await events(90, 10)).toEqual(['Il ne reste presque plus de place sur / : 84,4 Mo après la mise à jour.'])
+  expect(await events(90, 10)).toEqual(['Il ne reste presque plus de place sur / : 80,5 Mio après la mise à jour.'])
   expect(await events(80, 10)).toEqual([])
-  expect(await events(80, 300)).toEqual(['La place manque sur / : la mise à jour demande 300 Mo, il reste 83,9 Mo.'])
+  expect(await events(80, 300)).toEqual(['La place manque sur / : la mise à jour demande 286,1 Mio, il reste 80 Mio.'])
   expect(await events(90, 10)).toEqual([])
   expect(await events(9_000, 10)).toEqual([])
   expect(await events(90, 10)).toHaveLength(1)

@@ -21,11 +21,63 @@ test('entries are sentences with container names, newest first', async () => {
   await page.getByText('guest a lancé une mise à jour sur le conteneur web').waitFor()
   const told = await page.locator(sentences).allInnerTexts()
   // It ends sooner or later.
-  expect(told.filter((sentence) => !sentence.includes('s’est terminé'))).toEqual([
+  expect(told.filter((sentence) => !sentence.startsWith('La mise à jour sur le conteneur web'))).toEqual([
     'demo s’est connecté',
     'guest a lancé une mise à jour sur le conteneur web',
     'guest s’est connecté',
   ])
+})
+
+test('the end of an upgrade is told with its outcome', async () => {
+  const page = await opened(async (panel) => {
+    const { job_id: id } = await panel.api('POST /api/updates/run', { body: { target: 'lxc:101' } })
+    const status = async () => (await panel.api('GET /api/updates/jobs/{id}', { params: { id } })).status
+    await expect.poll(status, { interval: 20, timeout: 10_000 }).not.toBe('running')
+  })
+  await page.getByText(/^La mise à jour sur le conteneur web (a réussi|n’avait rien à faire)$/).waitFor()
+})
+
+test('the mark of an entry says how an upgrade ended, and nothing that failed has a green one', async () => {
+  const { service } = await started()
+  const page = await openPage(`${service.url}/audit`)
+  const ends = ['upgraded', 'nothing_to_do', 'plan_changed', 'cancelled', 'rolled_back', 'regressed', 'rollback_failed']
+  const entries = [...ends, 'failed', 'an outcome of a later version', undefined].map((outcome, at) => ({
+    id: 100 - at,
+    at: '2026-03-01T12:00:00.000Z',
+    user_id: 1,
+    username: 'demo',
+    action: 'update_end',
+    target: 'host',
+    ip: '',
+    details: { job_id: String(at), kind: 'upgrade', regressions: 0, ...(outcome !== undefined && { outcome }) },
+  }))
+  await page.route('**/api/audit?*', (route) => route.fulfill({ json: { entries, total: entries.length, next: null } }))
+  await signIn(page)
+  const marks = page.locator('.audit-entries li > .status')
+  await expect.poll(() => marks.count()).toBe(entries.length)
+  const kinds = await marks.evaluateAll((all) => all.map((mark) => mark.className.replace('status ', '')))
+  expect(kinds).toEqual(['ok', 'ok', 'warn', 'warn', 'warn', 'err', 'err', 'err', 'warn', 'warn'])
+})
+
+test('details have names in the language of the reader, and leave out what is empty', async () => {
+  const { service } = await started()
+  const panel = createPanel({ url: service.url })
+  await panel.signIn('demo', 'demo')
+  const shortcuts = [{ label: 'Wiki', href: 'https://wiki.example' }]
+  await panel.api('PATCH /api/settings', { body: { dashboard_shortcuts: JSON.stringify(shortcuts) } })
+  await panel.api('PATCH /api/settings', { body: { dashboard_shortcuts: '[]' } })
+  const page = await openPage(`${service.url}/audit`)
+  await signIn(page)
+  const rows = page.locator('.audit-entries li', { hasText: 'demo a modifié les réglages' })
+  await rows.first().waitFor()
+  for (const row of await rows.all()) await row.getByText('Détails').click()
+  expect(await rows.nth(1).locator('dt').allInnerTexts()).toEqual(['Réglages', 'Raccourcis (après)'])
+  expect(await rows.nth(0).locator('dt').allInnerTexts()).toEqual([
+    'Réglages',
+    'Raccourcis (avant)',
+    'Raccourcis (après)',
+  ])
+  expect(await rows.nth(1).locator('dd').first().innerText()).toBe('Raccourcis')
 })
 
 test('filters narrow the list and can be cleared', async () => {
@@ -64,11 +116,19 @@ test.each([390, 1440])('the name of a detail is not broken by a long value at %i
   const panel = createPanel({ url: service.url })
   await panel.signIn('demo', 'demo')
   const shortcut = (n: number) => ({ label: `Raccourci ${n}`, href: `https://shortcut-${n}.example` })
-  await panel.api('PATCH /api/settings', { body: { dashboard_shortcuts: JSON.stringify([1, 2, 3, 4].map(shortcut)) } })
+  for (const numbers of [
+    [1, 2, 3, 4, 5],
+    [1, 2, 3, 4],
+  ])
+    await panel.api('PATCH /api/settings', { body: { dashboard_shortcuts: JSON.stringify(numbers.map(shortcut)) } })
   const page = await openPage(`${service.url}/audit`)
   await signIn(page)
   await page.setViewportSize({ width, height: 900 })
-  await page.locator('.audit-entries li', { hasText: 'demo a modifié les réglages' }).getByText('Détails').click()
+  await page
+    .locator('.audit-entries li', { hasText: 'demo a modifié les réglages' })
+    .first()
+    .getByText('Détails')
+    .click()
   const heights = await page
     .locator('.audit-entries details[open] dt')
     .evaluateAll((names) => names.map((name) => name.getBoundingClientRect().height))

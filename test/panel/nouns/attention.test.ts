@@ -214,3 +214,20 @@ test('a container’s own last upgrade counts, whichever job it was part of', ()
     { kind: 'job', level: 'warn', target: 'all', job: 'all-2' },
   ])
 })
+
+test('an operator of some targets is told how many of these need somebody, and what they may upgrade', () => {
+  const checks = [
+    check('host', { waits: 2, findings: ['dpkg_interrupted'] }),
+    check('lxc:101', { waits: 3, findings: ['repository_unreachable'] }),
+    check('lxc:102', { waits: 4, findings: ['repository_unreachable'] }),
+  ]
+  const counts = (target: string) => target === 'lxc:101'
+  const items = attentionOf({ ...known, checks, counts })
+
+  expect([thingsIn(items, checks), thingsIn(items, checks, counts)]).toEqual([3, 1])
+  expect(items.find(({ kind }) => kind === 'packages')).toMatchObject({ targets: 1, updates: 3 })
+  expect(attentionOf({ ...known, checks }).find(({ kind }) => kind === 'packages')).toMatchObject({
+    targets: 3,
+    updates: 9,
+  })
+})

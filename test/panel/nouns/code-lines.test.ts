@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type CodeLine, codeLines, comparedLines, partsOf, unseenIn } from '../../../panel/nouns/code-lines.ts'
+import { type CodeLine, codeLines, comparedLines, legible, partsOf, unseenIn } from '../../../panel/nouns/code-lines.ts'
 
 test('every line has its number, and a long one goes on in rows without one', () => {
   expect(codeLines('a\n\nb\n')).toEqual([
@@ -86,4 +86,9 @@ test('texts with too many changes are shown as replaced, in time', () => {
   expect(rows.filter(({ kind }) => kind === 'goes')).toHaveLength(20_000)
   expect(rows.filter(({ kind }) => kind === 'comes')).toHaveLength(20_000)
   expect(performance.now() - began).toBeLessThan(5_000)
+})
+
+test('a name in a sentence shows the characters that would turn it', () => {
+  expect(legible('eve\u202e\u2066 a réussi')).toBe('eveU+202EU+2066 a réussi')
+  expect(legible('Zoé')).toBe('Zoé')
 })

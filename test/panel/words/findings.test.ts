@@ -34,7 +34,7 @@ test('the English sentence has what the French one says: apt’s own words, file
   expect(english).toEqual([
     'Repository http://m/debian stable did not answer. apt says: Failed to fetch http://m/debian/dists/stable/InRelease Could not connect',
     'You changed /etc/nginx/nginx.conf, /etc/ssh/sshd_config: your version is kept, and the new one is put beside it (.dpkg-dist).',
-    'Not enough space on /: the upgrade needs 2.5 GB, 1 MB are free.',
+    'Not enough space on /: the upgrade needs 2.3 GiB, 1 MiB are free.',
   ])
   expect(en.findings.sentence(findingOf('held', { packages: ['curl'] }))).not.toMatch(/curl|figés/)
 })

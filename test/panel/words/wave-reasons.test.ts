@@ -59,9 +59,15 @@ test('the reason of an impossible plan is English on the English page of a run, 
     expect(all.map(translated).filter((text) => /[àâçéèêîôù’«]|\b(le|la|les|des|une|pas)\b/i.test(text))).toEqual([])
 })
 
-test('the numbers of a reason are those of its language', () => {
-  const reason = 'La place manque sur /var : la mise à jour demande 7,3 Mo, il reste 1,2 Go.'
+test.each([
+  ['7,3 Mio', '1,2 Gio', '7.3 MiB', '1.2 GiB'],
+  // Those of checks by former versions.
+  ['7,3 Mo', '1,2 Go', '7.3 MB', '1.2 GB'],
+])('the numbers of a reason are those of its language (%s, %s)', (needed, left, need, rest) => {
+  const reason = `La place manque sur /var : la mise à jour demande ${needed}, il reste ${left}.`
 
   for (const translated of [inPanel, inMessage])
-    expect(translated(reason)).toBe('There is not enough space on /var: the upgrade needs 7.3 MB, and 1.2 GB are left.')
+    expect(translated(reason)).toBe(
+      `There is not enough space on /var: the upgrade needs ${need}, and ${rest} are left.`,
+    )
 })

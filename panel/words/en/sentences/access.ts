@@ -21,6 +21,14 @@ export const accessSentences: readonly Pair[] = [
   ],
   ['le fournisseur {} ne donne pas sa configuration', 'the provider {} does not give its configuration'],
   ['le fournisseur {} ne répond pas', 'the provider {} does not answer'],
+  [
+    'le fournisseur {} se nomme autrement (PANEL_OIDC_ISSUER)',
+    'the provider {} calls itself otherwise (PANEL_OIDC_ISSUER)',
+  ],
+  [
+    'le fournisseur n’admet pas ce panneau (PANEL_OIDC_CLIENT_ID, PANEL_OIDC_CLIENT_SECRET)',
+    'the provider does not admit this panel (PANEL_OIDC_CLIENT_ID, PANEL_OIDC_CLIENT_SECRET)',
+  ],
   ['un nom sans caractères invisibles', 'a name without invisible characters'],
   ['une date à venir, dans 400 jours au plus', 'a date to come, in 400 days at most'],
   ['none, own ou une fonction', 'none, own or a function'],

@@ -1,0 +1,63 @@
+import type { Answer } from '../../../client/index.ts'
+import { legible } from '../../nouns/code-lines.ts'
+import { fromService } from '../../words/words.ts'
+import { auditWords } from './words.ts'
+
+export type Entry = Answer<'GET /api/audit'>['entries'][number]
+
+type Value = NonNullable<Entry['details']>[string]
+
+/** The details of an entry, by names in the reader's language. */
+export function Details({ of }: { of: NonNullable<Entry['details']> }) {
+  const say = auditWords()
+  return (
+    <details>
+      <summary>{say.details}</summary>
+      <dl>
+        {shown(of).map(([name, value]) => (
+          <div key={name}>
+            <dt class="dim">{nameOf(name)}</dt>
+            <dd class="mono">{isEmpty(value) ? say.emptied : textOf(name, value)}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  )
+}
+
+/** The details that tell something: an empty one does only where a change has emptied it. */
+export function shown(details: NonNullable<Entry['details']>): [name: string, value: Value][] {
+  return Object.entries(details).filter(([name, value]) => {
+    const former = name.endsWith('_after') ? details[`${name.slice(0, -'_after'.length)}_before`] : undefined
+    return !isEmpty(value) || !isEmpty(former)
+  })
+}
+
+function isEmpty(value: Value | undefined): boolean {
+  return value === undefined || value === null || value === ''
+}
+
+/** Returns the name of a detail; one that the panel does not know, such as a module's, keeps its own. */
+function nameOf(name: string): string {
+  const say = auditWords()
+  const [, field = name, edge] = /^(.+?)_(before|after)$/.exec(name) ?? []
+  const known = found(say.fields, field)
+  if (known === undefined) return name
+  return edge === 'before' ? say.before(known) : edge === 'after' ? say.after(known) : known
+}
+
+/** Returns a value as a word of the reader where the panel has one for it. */
+function textOf(name: string, value: Value): string {
+  const say = auditWords()
+  if (typeof value === 'boolean') return value ? say.yes : say.no
+  const text = String(value)
+  if (name === 'keys') return text.split(', ').map(nameOf).join(', ')
+  const field = name.replace(/_(before|after)$/, '')
+  if (field === 'role') return found(say.roles, text) ?? text
+  if (field === 'outcome') return found(say.outcomes, text) ?? text
+  return legible(fromService(text))
+}
+
+function found(words: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(words, name) ? words[name] : undefined
+}
