@@ -13,7 +13,8 @@ export function parseCommandLine(
   const words = [...before.filter((word) => !word.startsWith('-')), ...typed.slice(end + 1)]
   const command = named(commands, words)
   if (!command) throw new UsageError(suggestion(commands, words))
-  const args = words.slice(command.name.split(' ').length)
+  const given = words.slice(command.name.split(' ').length)
+  const args = given.join(' ') === 'list' && listsGroup(commands, command) ? [] : given
   const wanted = command.args ?? []
   const required = wanted.filter((arg) => !arg.endsWith('?')).length
   if (args.length < required || args.length > wanted.length) throw new UsageError(`il faut : ${usage(command)}.`)
@@ -38,6 +39,11 @@ function named(commands: readonly CliCommand[], words: readonly string[]): CliCo
     (longest, each) => (longest && longest.name.length >= each.name.length ? longest : each),
     undefined,
   )
+}
+
+/** Whether a command lists by its name alone what others work on, as `tokens` does; people also type `tokens list`. */
+function listsGroup(commands: readonly CliCommand[], { name, args = [] }: CliCommand): boolean {
+  return args.length === 0 && commands.some((other) => other.name.startsWith(`${name} `))
 }
 
 function suggestion(commands: readonly CliCommand[], words: readonly string[]): string {

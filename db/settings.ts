@@ -40,6 +40,21 @@ export async function writeIfEmpty(
   return changed > 0
 }
 
+/** Writes a value in the place of `before`, empty for none; false when another one is stored by now. */
+export async function replaceSetting(
+  db: Database,
+  { key, value, before }: { key: string; value: string; before: string },
+  now: string,
+): Promise<boolean> {
+  const changed = await db.run(
+    `INSERT INTO settings (key, value, updated_at) SELECT ?1, ?2, ?3
+     WHERE coalesce((SELECT value FROM settings WHERE key = ?1), '') = ?4
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
+    [key, value, now, before],
+  )
+  return changed > 0
+}
+
 /**
  * Writes the values and executes the `INSERT … SELECT`s of `more` in one transaction. Returns false, without a change,
  * when `mark`, one of the values, is set already.

@@ -11,7 +11,7 @@ import { fileUrl, namesFile } from './files.ts'
 import { hasCredentials, type LinkProblem, linkProblems } from './links.ts'
 import { OIDC_VARIABLES, oidcOf, type OidcSettings } from './oidc-variables.ts'
 import { type GroupTargets, operatorGroups } from './operator-groups.ts'
-import { dataUrl, integerText, isRsaKey, list, onOff, origin, SECRET_PARAMETERS } from './variables.ts'
+import { dataUrl, groupList, integerText, isRsaKey, list, onOff, origin, SECRET_PARAMETERS } from './variables.ts'
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -66,9 +66,9 @@ const Environment = z.object({
     .string()
     .regex(/^([\w@.-]+ )?SHA256:[A-Za-z0-9+/]{43}$/, 'une empreinte « SHA256:… », précédée ou non du type de clé')
     .optional(),
-  PANEL_ADMIN_GROUPS: list.optional(),
-  PANEL_SIGN_IN_GROUPS: list.optional(),
-  PANEL_VIEWER_GROUPS: list.optional(),
+  PANEL_ADMIN_GROUPS: groupList.optional(),
+  PANEL_SIGN_IN_GROUPS: groupList.optional(),
+  PANEL_VIEWER_GROUPS: groupList.optional(),
   PANEL_OPERATOR_GROUPS: z
     .string()
     .refine(

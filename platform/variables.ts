@@ -12,6 +12,12 @@ export const list = z.string().transform((text) =>
     .filter((item) => item !== ''),
 )
 
+/** Groups of the host. No name of a group contains these characters, which separate others in the lists of operators. */
+export const groupList = list.refine(
+  (names) => !names.some((name) => /[:;]/.test(name)),
+  'des groupes de l’hôte, séparés par des virgules',
+)
+
 export const onOff = z.enum(['on', 'off'], 'on ou off').transform((value) => value === 'on')
 
 export const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text)

@@ -39,9 +39,7 @@ export interface TokenVerifier {
   verify(token: string): User | undefined | Promise<User | undefined>
   /** Whether this service most likely issued the token. Such a token is verified even while its address is refused. */
   isPlausible(token: string): boolean
-  /**
-   * Calls the listener when the session ends, or at once if it has ended. Returns a function that removes the listener.
-   */
+  /** Calls the listener when the session ends, or at once if it has ended. Returns a function that removes it. */
   onEnd(sid: string, listener: () => void): () => void
   /** Notes when and from where the API token of this user was used. */
   noteUse(user: User, address: string): void
@@ -87,6 +85,8 @@ export interface AuditNote {
   details?: Record<string, string | number | boolean | null>
   /** The affected user when nobody is signed in yet. */
   user?: { id: number | null; username: string }
+  /** The entry tells the refusal that the handler then throws: the runtime writes none of its own. */
+  isRefusal?: true
 }
 
 /** The second argument of a handler: the services, and the data of this request. */

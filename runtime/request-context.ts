@@ -13,7 +13,7 @@ export function requestContext(services: RuntimeServices) {
     readonly user: User | undefined
     readonly caller: Caller
     readonly header: (name: string, value: string) => void
-    /** Whether the handler has written the entry of its own refusal, such as `proof_refused`. */
+    /** Whether the handler has written the entry of its refusal itself, such as `proof_refused`. */
     hasToldRefusal = false
     readonly #actor: Actor
     readonly #c: HonoContext
@@ -29,7 +29,7 @@ export function requestContext(services: RuntimeServices) {
     // Getters that return functions, because handlers destructure the context.
     get audit() {
       return (action: string, note?: AuditNote) => {
-        this.hasToldRefusal ||= action.endsWith('_refused')
+        this.hasToldRefusal ||= note?.isRefusal === true
         return writeAudit(services, this.#actor, action, note)
       }
     }

@@ -26,9 +26,20 @@ Le service et ses commandes se configurent par l’environnement, et pour le paq
   PANEL_SSH_HOST                hôte administré : hôte, hôte:port ou [IPv6]:port
   PANEL_SSH_USERNAME            compte de service sur cet hôte
   PANEL_SSH_PASSWORD            son mot de passe (chiffré dans la base)
+  PANEL_SSH_KEY                 fichier de sa clé privée ed25519, au lieu ou en plus du mot de passe (chiffrée dans la base)
   PANEL_SSH_HOST_KEY            empreinte attendue, « SHA256:… » (sinon la première est retenue)
   PANEL_ADMIN_GROUPS            groupes d’administrateurs (sudo, admin, et wheel là où sudo en rend root les membres)
+  PANEL_OPERATOR_GROUPS         groupes qui vérifient et mettent à jour toutes les cibles ou certaines
+                                (web:lxc/101,lxc/102;db:host;ops ; sinon tous les comptes de l’hôte)
+  PANEL_VIEWER_GROUPS           groupes qui consultent sans rien changer ; avec cette variable ou la précédente, qui
+                                n’est dans aucun groupe ne se connecte pas
+  PANEL_SIGN_IN_GROUPS          groupes dont les membres, et eux seuls, se connectent (sinon tous les comptes de l’hôte)
+  PANEL_REQUIRE_FACTOR          off, admins ou all : qui doit avoir un second facteur (off)
   PANEL_PASSKEY_SIGN_IN         on ou off : se connecter par une clé d’accès seule, sans le PAM de l’hôte (off)
+  PANEL_OIDC_ISSUER, PANEL_OIDC_CLIENT_ID, PANEL_OIDC_CLIENT_SECRET
+                                fournisseur OpenID Connect par lequel on se connecte ; il faut aussi PANEL_PUBLIC_URL
+  PANEL_OIDC_CLAIM              donnée du jeton qui nomme le compte de l’hôte (preferred_username)
+  PANEL_OIDC_NAME               nom du fournisseur sur la page de connexion (OpenID Connect)
   PANEL_UNCONFIRMED_ADMINISTRATORS
                                 on ou off : sans compte de service, croire qui se dit administrateur (off)
   PANEL_REFRESH_DAYS            durée d’une session en jours (7)

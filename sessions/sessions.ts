@@ -64,9 +64,10 @@ export interface Sessions {
   endHere(sid: string): void
   /**
    * Makes this instance look up API tokens again and closes the sockets that one of them, or one of a user's, has opened. Others
-   * follow within a minute. Whether a token is refused is decided by what is stored.
+   * follow within a minute. Whether a token is refused is decided by what is stored. `change` is made first, and may remove
+   * the tokens.
    */
-  endTokens(choice: { id: number } | { userId: number }): Promise<void>
+  endTokens(choice: { id: number } | { userId: number }, change?: () => Promise<unknown>): Promise<void>
   /** Stores the last use of the API token, at most once a minute while its address stays the same. */
   noteUse(user: Pick<User, 'sid'>, address: string): void
   /** Calls `listener` when the session ends, or at once if it has ended. Returns a function that unsubscribes. */
@@ -180,9 +181,11 @@ export async function createSessions(services: {
       return count
     },
     endHere,
-    async endTokens(choice) {
+    async endTokens(choice, change) {
+      const sids = 'id' in choice ? [tokenSid(choice.id)] : await apiTokens.sidsOf(choice.userId)
+      await change?.()
       apiTokens.forget()
-      for (const sid of 'id' in choice ? [tokenSid(choice.id)] : await apiTokens.sidsOf(choice.userId)) tell(sid)
+      for (const sid of sids) tell(sid)
     },
     noteUse: apiTokens.noteUse,
     onEnd(sid, listener) {

@@ -7,7 +7,7 @@
 
 import * as z from 'zod'
 import type { Database, Statement } from '../db/libsql/database.ts'
-import { readSettings, writeFirstSettings, writeIfEmpty, writeSettings } from '../db/settings.ts'
+import { readSettings, replaceSetting, writeFirstSettings, writeIfEmpty, writeSettings } from '../db/settings.ts'
 import { type Clock, timestamp } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { SecretError, type Secrets } from '../platform/secrets.ts'
@@ -76,6 +76,12 @@ export interface SettingsStore<key extends string, secret extends key> {
     value: string,
     expected: { key: Exclude<key, secret>; value: string },
   ): Promise<boolean>
+  /**
+   * Stores a secret unless there is one that `counts`, and returns the one that there is then. Of several instances that
+   * do so at the same moment, one stores its own. Returns undefined when another change came between. Listeners are not
+   * called.
+   */
+  fillOnce(key: secret, value: string, counts: (stored: string) => boolean): Promise<string | undefined>
   /** Calls `listener` with the keys after each change made by this instance. */
   onChange(listener: (keys: readonly key[]) => void): void
 }
@@ -197,6 +203,15 @@ export function createSettingsStore<key extends string, secret extends key>(
       return written
     },
     fill: (values) => writeSettings(db, sealed(values), now()),
+    async fillOnce(name, value, counts) {
+      const stored = await readSettings(db)
+      const found = openSecret(stored, name) ?? ''
+      if (counts(found)) return found
+      const before = stored.get(name) ?? ''
+      if (await replaceSetting(db, { key: name, value: secrets.seal(name, value), before }, now())) return value
+      const other = openSecret(await readSettings(db), name) ?? ''
+      return counts(other) ? other : undefined
+    },
     fillIfEmpty: (name, value, expected) => writeIfEmpty(db, { key: name, value, expected }, now()),
     onChange(listener) {
       listeners.push(listener)

@@ -101,7 +101,7 @@ export interface SshSettings {
 
 type Key = keyof typeof SSH_SETTINGS.fields
 type Secret = (typeof SSH_SETTINGS.secrets)[number]
-type Store = Pick<SettingsStore<Key, Secret>, 'read' | 'noteUnreadable' | 'fill' | 'fillIfEmpty'>
+type Store = Pick<SettingsStore<Key, Secret>, 'read' | 'noteUnreadable' | 'fill' | 'fillIfEmpty' | 'fillOnce'>
 type Stored = Awaited<ReturnType<Store['read']>>
 
 /** The reading of the SSH settings, over the stored ones. */
@@ -152,13 +152,12 @@ export function createSshSettings(store: Store, log: Log): SshSettings {
         .filter((key) => key !== ''),
     setRetiredSshKeys: (keys) => store.fill({ ssh_key_retired: keys.join('\n') }),
     async nextSshKey() {
-      const waiting = async () => readSshKey((await store.read()).secret('ssh_key_next') ?? '')
-      const found = await waiting()
-      if (found) return found
-      const made = newSshKey()
-      await store.fill({ ssh_key_next: made.privateKey })
-      // Another request may have stored its own meanwhile: the stored one counts.
-      return (await waiting()) ?? made
+      const waiting = readSshKey((await store.read()).secret('ssh_key_next') ?? '')
+      if (waiting) return waiting
+      const made = newSshKey().privateKey
+      const counted = await store.fillOnce('ssh_key_next', made, (stored) => readSshKey(stored) !== undefined)
+      // The waiting key of a moment ago has just been taken into use: the next one is another.
+      return readSshKey(counted ?? '') ?? this.nextSshKey()
     },
     async pinHostKey(hostKey, address) {
       if (await store.fillIfEmpty('ssh_host_key', hostKey, { key: 'ssh_host', value: address }))

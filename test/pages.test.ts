@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { commands, functions, sockets } from '../functions/index.ts'
 import { VARIABLES } from '../platform/config.ts'
+import { runProgram } from './serve/program.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const FOLDERS = ['.', 'docs', 'docs/decisions', 'client', 'examples', 'examples/module-hello', 'test']
@@ -78,6 +79,17 @@ test('the guide names exactly the variables that exist', () => {
 
   expect(named.sort()).toEqual([...VARIABLES].sort())
 })
+
+test('the help and the settings of the Debian package name each variable', async () => {
+  const { stdout: help } = await runProgram({}, '--help')
+  const settings = ['ops-panel.env', 'ops-panel.service'].map((file) =>
+    readFileSync(join(ROOT, 'packaging/debian', file), 'utf8'),
+  )
+  const missing = (text: string) => [...VARIABLES].filter((name) => !new RegExp(`${name}\\b`).test(text))
+
+  expect(missing(help)).toEqual([])
+  expect(missing(settings.join('\n'))).toEqual([])
+}, 60_000)
 
 test('commands in the documentation exist', () => {
   // `settings get`, and `settings` for all commands that begin with it.

@@ -2,19 +2,20 @@ import * as z from 'zod'
 import type { Database, Statement } from '../libsql/database.ts'
 import { MUST_CHANGE } from './claims.ts'
 
-/** Challenges of one purpose that one user may have, or nobody yet. The newest stay. */
+/** Challenges of one purpose that one user may have. The newest stay. */
 const MOST_OF_USER = 20
-const MOST_OF_NOBODY = 5_000
 /** Answers to one challenge. */
 const MOST_ANSWERS = 5
+/** The number of answers that stands for a challenge that is used up. */
+const USED = MOST_ANSWERS + 1
 
 const Row = z.object({
   hash: z.string(),
-  user_id: z.number().nullable(),
+  user_id: z.number(),
   purpose: z.string(),
   data_sealed: z.string(),
 })
-/** A challenge as stored: the hash of its id, and its data, sealed. Without a user when it is to tell who signs in. */
+/** A challenge of a user as stored: the hash of its id, and its data, sealed. */
 export type ChallengeRow = z.infer<typeof Row>
 
 const OPEN = `answers < ${MOST_ANSWERS} AND expires_at > ?`
@@ -37,9 +38,9 @@ export async function addChallenge(
     },
     {
       sql: `DELETE FROM factor_challenges WHERE hash IN (
-              SELECT hash FROM factor_challenges WHERE user_id IS ? AND purpose = ?
+              SELECT hash FROM factor_challenges WHERE user_id = ? AND purpose = ?
               ORDER BY rowid DESC LIMIT -1 OFFSET ?)`,
-      args: [user_id, purpose, user_id === null ? MOST_OF_NOBODY : MOST_OF_USER],
+      args: [user_id, purpose, MOST_OF_USER],
     },
     ...more,
   ])
@@ -51,7 +52,8 @@ export async function findOpenChallenge(
   { hash, purpose }: Pick<ChallengeRow, 'hash' | 'purpose'>,
   now: string,
 ): Promise<ChallengeRow | undefined> {
-  const sql = `SELECT hash, user_id, purpose, data_sealed FROM factor_challenges WHERE hash = ? AND purpose = ? AND ${OPEN}`
+  const sql = `SELECT hash, user_id, purpose, data_sealed FROM factor_challenges
+               WHERE hash = ? AND purpose = ? AND user_id IS NOT NULL AND ${OPEN}`
   const [row] = await db.query(Row, sql, [hash, purpose, now])
   return row
 }
@@ -65,15 +67,53 @@ export async function countAnswer(db: Database, hash: string, now: string): Prom
   return (await db.run(sql, [hash, now])) > 0
 }
 
+/**
+ * Counts an answer to a challenge of nobody in the same way. The first answer stores it, without data: until then only
+ * its holder has it.
+ */
+export async function countAnswerOfNobody(
+  db: Database,
+  { hash, purpose, expires }: { hash: string; purpose: string; expires: string },
+  now: string,
+): Promise<boolean> {
+  const counted = await db.run(
+    `INSERT INTO factor_challenges (hash, purpose, data_sealed, answers, created_at, expires_at)
+     SELECT ?1, ?2, '', 1, ?3, ?4 WHERE ?4 > ?3
+     ON CONFLICT (hash) DO UPDATE SET answers = answers + 1 WHERE answers < ${MOST_ANSWERS} AND expires_at > ?3`,
+    [hash, purpose, now, expires],
+  )
+  return counted > 0
+}
+
+/** Whether the challenge was used, or answered too often. */
+export async function isOver(db: Database, hash: string): Promise<boolean> {
+  const sql = `SELECT 1 AS over FROM factor_challenges WHERE hash = ? AND answers >= ${MOST_ANSWERS}`
+  return (await db.query(z.object({ over: z.number() }), sql, [hash])).length > 0
+}
+
 /** Whether the challenge takes a further answer. */
 export async function takesAnswers(db: Database, hash: string, now: string): Promise<boolean> {
   const sql = `SELECT 1 AS open FROM factor_challenges WHERE hash = ? AND ${OPEN}`
   return (await db.query(z.object({ open: z.number() }), sql, [hash, now])).length > 0
 }
 
-/** Makes the statements that use a challenge up. The transaction is rolled back when it is used or has expired. */
+/** Makes the statements that use a user's challenge up. The transaction is rolled back when it is used or has expired. */
 export function usingChallenge(hash: string, now: string): Statement[] {
   return [{ sql: 'DELETE FROM factor_challenges WHERE hash = ? AND expires_at > ?', args: [hash, now] }, MUST_CHANGE]
+}
+
+/**
+ * Does the same for a challenge of nobody to which an answer was counted. Its row stays until it expires: without it, the
+ * challenge would be as new.
+ */
+export function usingChallengeOfNobody(hash: string, now: string): Statement[] {
+  return [
+    {
+      sql: `UPDATE factor_challenges SET answers = ${USED} WHERE hash = ? AND answers < ${USED} AND expires_at > ?`,
+      args: [hash, now],
+    },
+    MUST_CHANGE,
+  ]
 }
 
 /** Removes challenges that have expired. Returns their number. */

@@ -83,7 +83,8 @@ async function byFactor(context: Given, answer: FactorAnswer, id?: string) {
   if (challenge && challenge.data.sid !== user.sid) throw fail('challenge_over')
   const checked = await checkAnswer(context, { userId: user.id, answer, challenge })
   if ('refused' in checked) {
-    await audit('step_up_refused', { details: { reason: checked.refused, factor: answer.factor } })
+    const details = { reason: checked.refused, factor: answer.factor }
+    await audit('step_up_refused', { details, isRefusal: true })
     throw challenge ? await wrongAnswer(context, challenge) : fail('factor_wrong')
   }
   const used = challenge ? useChallenge(context, challenge) : []

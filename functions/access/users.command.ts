@@ -2,12 +2,12 @@ import { listAccounts } from '../../db/access/users.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { escapeControl } from '../../platform/escape-control.ts'
 import { defineCommand } from '../../runtime/command.ts'
+import { ROLES } from '../../runtime/context.ts'
 import { rightsFrom } from '../auth/host-account.ts'
 
-const ROLE_WORDS = { viewer: 'lecteur', operator: 'opérateur', admin: 'administrateur' } as const
-const ROLE_WIDTH = Math.max(...Object.values(ROLE_WORDS).map((word) => word.length))
+const ROLE_WIDTH = Math.max(...ROLES.map((role) => role.length))
 
-/** Lists the users who have signed in. */
+/** Lists the users who have signed in. Roles have the names that `tokens create` takes. */
 export default defineCommand({
   name: 'users',
   summary: 'lister les utilisateurs qui se sont connectés',
@@ -23,7 +23,7 @@ export default defineCommand({
       const { role, operates } = rightsFrom(user)
       const columns = [
         username.padEnd(width),
-        ROLE_WORDS[role].padEnd(ROLE_WIDTH),
+        role.padEnd(ROLE_WIDTH),
         last_login_at ?? 'jamais',
         `sessions : ${sessions}`,
         ...(operates !== 'all' && operates.length > 0 ? [`cibles : ${operates.join(', ')}`] : []),

@@ -29,6 +29,8 @@ export default defineCommand({
     if (others.length > 1 || args.length - others.length > 1)
       throw new CommandError('il faut un maillon (id:empreinte), une copie de la base, ou l’un et l’autre.')
     const [copy] = others
+    if (copy !== undefined && MEANT_AS_LINK.test(copy) && !(await exists(resolve(copy))))
+      throw new CommandError(`« ${copy} » n’est pas un maillon. ${LINK_FORM}`)
     const db = copy === undefined ? (await openExisting(config)).db : await opened(resolve(copy))
     try {
       return told(await checkChain(db.query, noted), noted)
@@ -39,15 +41,16 @@ export default defineCommand({
 })
 
 function linkOf(arg: string): Link | undefined {
-  const [, id, hash] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(arg) ?? []
+  const [, id, hash] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(arg.toLowerCase()) ?? []
   return id !== undefined && hash !== undefined ? { id: Number(id), hash } : undefined
 }
 
+/** A word with so many hexadecimal digits, and nothing that paths have, was meant as a link. */
+const MEANT_AS_LINK = /^[^./]*[0-9a-f]{32}[^./]*$/i
+const LINK_FORM = 'Un maillon s’écrit id:empreinte, avec les 64 chiffres hexadécimaux de l’empreinte.'
+
 async function opened(file: string) {
-  if (!(await exists(file)))
-    throw new CommandError(
-      `${file} n’existe pas. Un maillon s’écrit id:empreinte, avec les 64 chiffres hexadécimaux de l’empreinte.`,
-    )
+  if (!(await exists(file))) throw new CommandError(`${file} n’existe pas. ${LINK_FORM}`)
   const { version } = await inspectCopy(file).catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new CommandError(`${file} n’est pas une copie lisible de la base (${reason}).`)

@@ -76,13 +76,14 @@ export async function endReplaced(
   more: readonly Statement[] = [],
 ): Promise<void> {
   const note = { user: before, target: before.username, details: { reason: 'replaced' } }
-  await sessions.end({ userId: before.id }, (count) => [
-    onlyIf(auditEntry('account_ended', note), countingWithApiTokens(count, before.id)),
-    ...removingEveryFactor(before.id),
-    removingApiTokens(before.id),
-    ...more,
-  ])
-  await sessions.endTokens({ userId: before.id })
+  await sessions.endTokens({ userId: before.id }, () =>
+    sessions.end({ userId: before.id }, (count) => [
+      onlyIf(auditEntry('account_ended', note), countingWithApiTokens(count, before.id)),
+      ...removingEveryFactor(before.id),
+      removingApiTokens(before.id),
+      ...more,
+    ]),
+  )
 }
 
 /**

@@ -85,7 +85,7 @@ export async function proofFailure(
 ): Promise<unknown> {
   if (!(error instanceof SshError)) return error
   const { reason, message } = error
-  await noteRefusal({ details: { reason, error: message } })
+  await noteRefusal({ details: { reason, error: message }, isRefusal: true })
   if (reason === 'bad_credentials') return fail('proof_wrong', { cause: error })
   return fail('proof_impossible', { values: { message }, cause: error })
 }

@@ -1,8 +1,8 @@
 import { defineTask } from '../services.ts'
 
-/** Closes sockets of sessions that another instance has ended. Requests need no task: each checks its own session. */
+/** Learns which sessions another instance or a command of the console has ended: their tokens and sockets end then. */
 export default defineTask({
   name: 'sync-ended-sessions',
-  every: 20,
+  every: 2,
   run: ({ sessions }) => sessions.refresh(),
 })

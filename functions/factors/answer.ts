@@ -58,7 +58,7 @@ export async function checkAnswer(
   },
 ): Promise<Checked> {
   const kind = answer.factor
-  await countAnswer(services, userId, kind)
+  await countAnswer(services, { userId, kind, byAnybody: challenge?.userId === null })
   if (challenge) await countChallengeAnswer(services, challenge)
   const checked = await check(services, userId, answer, challenge?.data.question)
   if ('refused' in checked) return checked
@@ -107,12 +107,16 @@ function openedSecret({ secrets, log }: Services, userId: number, sealed: string
 }
 
 /** Throws `factor_locked` where the user has answered too often. */
-async function countAnswer({ db, clock, limiter }: Services, userId: number, kind: FactorKind): Promise<void> {
+async function countAnswer(
+  { db, clock, limiter }: Services,
+  { userId, kind, byAnybody }: { userId: number; kind: FactorKind; byAnybody: boolean },
+): Promise<void> {
   const refuse = (waitMs: number) => {
     const seconds = Math.max(1, Math.ceil(waitMs / 1000))
     return fail('factor_locked', { retryAfter: seconds, values: { seconds } })
   }
-  const wait = await limiter.admit('factor answers', String(userId), ANSWER_LIMIT)
+  // Anybody who knows the id of a passkey can answer without a password, so that takes nothing from other factors.
+  const wait = await limiter.admit(byAnybody ? 'passkey sign-ins' : 'factor answers', String(userId), ANSWER_LIMIT)
   if (wait > 0) throw refuse(wait)
   const now = clock().getTime()
   const at = (ms: number) => timestamp(new Date(ms))

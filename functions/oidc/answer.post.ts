@@ -5,7 +5,7 @@ import { FINISH_ERRORS, finishSignIn } from '../auth/finish.ts'
 import { resolveNamed } from '../auth/host-account.ts'
 import { ChallengeId, countChallengeAnswer, findChallenge, onceOnly, useChallenge } from '../factors/challenges.ts'
 import { defineFunction } from '../services.ts'
-import { accountOf, OidcError, Pending } from './provider.ts'
+import { accountOf, logOidcFailure, OidcError, Pending } from './provider.ts'
 
 const CODES = { unreachable: 'oidc_unreachable', denied: 'oidc_denied', invalid: 'oidc_invalid' } as const
 
@@ -48,7 +48,7 @@ export default defineFunction({
   ],
 
   async handler({ body: { challenge: id, answer } }, context) {
-    const { config, db, caller, audit, fail } = context
+    const { config, db, log, clock, caller, audit, fail } = context
     if (!config.oidc) throw fail('not_found')
     if (caller.foreign !== undefined) throw fail('origin_forbidden', { cause: new ForeignPage(caller.foreign) })
     const challenge = await findChallenge(context, { id, purpose: 'oidc', userId: null }, Pending)
@@ -57,8 +57,10 @@ export default defineFunction({
       await audit('login_failed', { user: { id: null, username: user ?? '' }, details: { by: 'oidc', reason } })
       return fail(code, { values: { message } })
     }
-    const name = await accountOf(config.oidc, challenge.data, answer).catch(async (error: unknown) => {
-      throw error instanceof OidcError ? await refuse(error.reason, CODES[error.reason], null, error.message) : error
+    const name = await accountOf(config.oidc, challenge.data, answer, clock).catch(async (error: unknown) => {
+      if (!(error instanceof OidcError)) throw error
+      logOidcFailure(log, error)
+      throw await refuse(error.reason, CODES[error.reason], null, error.message)
     })
     // The provider gives a code once; its answer is used up here, whatever the host says.
     await onceOnly(db.batch(useChallenge(context, challenge)))

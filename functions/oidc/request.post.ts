@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { ChallengeId, createChallenge } from '../factors/challenges.ts'
 import { defineFunction } from '../services.ts'
-import { authorizationRequest, OidcError } from './provider.ts'
+import { authorizationRequest, logOidcFailure, OidcError } from './provider.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -23,10 +23,12 @@ export default defineFunction({
   errors: ['not_found', 'oidc_unreachable'],
 
   async handler(_, context) {
-    const { config, fail } = context
+    const { config, log, clock, fail } = context
     if (!config.oidc) throw fail('not_found')
-    const { url, pending } = await authorizationRequest(config.oidc).catch((error: unknown) => {
-      throw error instanceof OidcError ? fail('oidc_unreachable', { values: { message: error.message } }) : error
+    const { url, pending } = await authorizationRequest(config.oidc, clock).catch((error: unknown) => {
+      if (!(error instanceof OidcError)) throw error
+      logOidcFailure(log, error)
+      throw fail('oidc_unreachable', { values: { message: error.message } })
     })
     return { url, challenge: await createChallenge(context, { userId: null, purpose: 'oidc', data: pending }) }
   },

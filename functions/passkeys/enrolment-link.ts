@@ -10,7 +10,7 @@ import { type ErrorCode, fail, type Services } from '../services.ts'
 import { isAccountName, refusesCommands, SshError } from '../../ssh/ssh.ts'
 
 /** The code of a link, in its fragment, so that no server and no proxy writes it down. */
-export const LinkCode = z.string().min(1).max(100).meta({ description: 'The code of the link.' })
+export const LinkCode = z.string().min(1).max(8_192).meta({ description: 'The code of the link.' })
 
 /** The data of a link: the challenge of the passkey that it allows. */
 const Link = z.object({ challenge: z.string() })

@@ -3,9 +3,7 @@ import { escapeControl } from '../../platform/escape-control.ts'
 import { defineCommand } from '../../runtime/command.ts'
 import { shownToken } from './token.ts'
 
-const ROLE_NAMES = { viewer: 'lecture', operator: 'opérateur', admin: 'administrateur' } as const
-
-/** Lists the API tokens of everybody, without the tokens themselves. */
+/** Lists the API tokens of everybody, without the tokens themselves. Roles have the names that `tokens create` takes. */
 export default defineCommand({
   name: 'tokens',
   summary: 'lister les jetons d’API',
@@ -18,7 +16,7 @@ export default defineCommand({
       String(id),
       escapeControl(username),
       escapeControl(name),
-      effective_role === null ? `${ROLE_NAMES[role]} (refusé)` : ROLE_NAMES[effective_role],
+      effective_role === null ? `${role} (refusé)` : effective_role,
       targets === 'all' ? 'toutes les cibles' : targets.join(','),
       `expire : ${expires_at ?? 'jamais'}`,
       `utilisé : ${last_used_at ?? 'jamais'}`,

@@ -138,6 +138,11 @@ test.each([
   ['PANEL_SSH_HOST', 'ssh://pve', 'hôte:port'],
   ['PANEL_SSH_HOST_KEY', 'SHA256:short', 'SHA256:'],
   ['PANEL_SSH_HOST_KEY', 'MD5:00:11', 'SHA256:'],
+  // The groups of operators are separated by semicolons, all others by commas: nobody would be in `staff;web`.
+  ['PANEL_ADMIN_GROUPS', 'ops;root', 'séparés par des virgules'],
+  ['PANEL_SIGN_IN_GROUPS', 'staff,web;db', 'séparés par des virgules'],
+  ['PANEL_VIEWER_GROUPS', 'staff;web', 'séparés par des virgules'],
+  ['PANEL_VIEWER_GROUPS', 'staff:lxc/101', 'séparés par des virgules'],
   ['PANEL_REFRESH_DAYS', '0', '1 à 400'],
   ['PANEL_REFRESH_DAYS', '401', '1 à 400'],
   ['PANEL_REFRESH_DAYS', '1.5', '1 à 400'],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Database } from '../../db/libsql/database.ts'
 import { createSettings } from '../../functions/services.ts'
 import { authorizedLine, newSshKey } from '../../ssh/key.ts'
 import { connect } from '../../ssh/connection.ts'
@@ -157,4 +158,37 @@ test('the waiting key is made once, stays sealed, and leaves with the installati
   expect(await settings.sshAccount()).toMatchObject({ username: 'panel', password: '' })
   const others = createSettings({ db, secrets, clock: () => new Date(), log: (await place()).log })
   expect((await others.nextSshKey()).publicKey).not.toBe(first.publicKey)
+})
+
+test('two instances that make the waiting key at the same moment have the same one', async () => {
+  const { db, secrets, log } = await place()
+  const clock = () => new Date()
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const slow: Database = {
+    ...db,
+    run: (sql, args) => held.then(() => db.run(sql, args)),
+    batch: (statements) => held.then(() => db.batch(statements)),
+  }
+  const [one, other] = [db, slow].map((each) => createSettings({ db: each, secrets, clock, log }))
+
+  const late = other?.nextSshKey()
+  const first = await one?.nextSshKey()
+  release()
+
+  expect((await late)?.publicKey).toBe(first?.publicKey)
+  expect((await one?.sshKeys())?.next?.publicKey).toBe(first?.publicKey)
+})
+
+test('a waiting key that cannot be decrypted is replaced', async () => {
+  const { settings, db } = await place()
+  const lost = await settings.nextSshKey()
+  await db.run(`UPDATE settings SET value = 'v1.broken' WHERE key = 'ssh_key_next'`)
+
+  const made = await settings.nextSshKey()
+
+  expect(made.publicKey).not.toBe(lost.publicKey)
+  expect(await settings.sshKeys()).toMatchObject({ next: { publicKey: made.publicKey } })
 })

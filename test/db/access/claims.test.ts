@@ -1,7 +1,15 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import * as z from 'zod'
-import { addChallenge, countAnswer, findOpenChallenge, usingChallenge } from '../../../db/access/challenges.ts'
+import {
+  addChallenge,
+  countAnswer,
+  countAnswerOfNobody,
+  findOpenChallenge,
+  isOver,
+  usingChallenge,
+  usingChallengeOfNobody,
+} from '../../../db/access/challenges.ts'
 import { isLostClaim, MUST_CHANGE } from '../../../db/access/claims.ts'
 import { countFactorAnswer, removingFactor, usingRecoveryCode, usingStep } from '../../../db/access/factors.ts'
 import { openDatabase } from '../../../db/libsql/client.ts'
@@ -111,44 +119,39 @@ test('a challenge takes five answers, and is found no more after them', async ()
   expect(await findOpenChallenge(db, CHALLENGE, NOW)).toBeUndefined()
 })
 
-test('challenges without a user are bounded apart from those of users', async () => {
+test('a challenge of nobody is stored by its first answer, takes five, is used once, and none of other people goes', async () => {
   const db = await openMigrated()
   await fill(db)
-  await db.run(
-    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 6000)
-     INSERT INTO factor_challenges (hash, purpose, data_sealed, created_at, expires_at)
-     SELECT 'n' || n, 'passkey_sign_in', 'sealed', ?, ? FROM numbers`,
-    [NOW, LATER],
-  )
-  const last = { ...CHALLENGE, hash: 'last', user_id: null, purpose: 'passkey_sign_in' }
+  const ofNobody = { hash: 'nobody', purpose: 'passkey_sign_in', expires: LATER }
 
-  await addChallenge(db, last, { now: NOW, expires: LATER })
+  const taken = await Promise.all(Array.from({ length: 8 }, () => countAnswerOfNobody(db, ofNobody, NOW)))
+  expect(taken.filter(Boolean)).toHaveLength(5)
+  expect(await isOver(db, 'nobody')).toBe(true)
+  await db.batch(usingChallengeOfNobody('nobody', NOW))
+  await expect(db.batch(usingChallengeOfNobody('nobody', NOW))).rejects.toSatisfy(isLostClaim)
 
-  expect(await db.query(Count, 'SELECT count(*) AS n FROM factor_challenges WHERE user_id IS NULL')).toEqual([
-    { n: 5_000 },
-  ])
-  expect(await findOpenChallenge(db, last, NOW)).toBeDefined()
+  const used = { ...ofNobody, hash: 'used' }
+  expect([await isOver(db, 'used'), await countAnswerOfNobody(db, used, NOW)]).toEqual([false, true])
+  await db.batch(usingChallengeOfNobody('used', NOW))
+  expect([await isOver(db, 'used'), await countAnswerOfNobody(db, used, NOW)]).toEqual([true, false])
+  expect(await countAnswerOfNobody(db, { ...ofNobody, hash: 'late' }, LATER)).toBe(false)
+  expect(await findOpenChallenge(db, { hash: 'nobody', purpose: 'passkey_sign_in' }, NOW)).toBeUndefined()
   expect(await findOpenChallenge(db, CHALLENGE, NOW)).toBeDefined()
 })
 
-test('challenges of one purpose push none of another one out, with a user or without', async () => {
+test('challenges of a user push none of another purpose out, and none of somebody else', async () => {
   const db = await openMigrated()
   await fill(db)
+  const { id } = await saveUser(db, 'carol', false, NOW)
   const link = { ...CHALLENGE, hash: 'link', purpose: 'console' }
-  const passkey = { ...CHALLENGE, hash: 'passkey', user_id: null, purpose: 'passkey_sign_in' }
-  for (const each of [link, passkey]) await addChallenge(db, each, { now: NOW, expires: LATER })
-  await db.run(
-    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 6000)
-     INSERT INTO factor_challenges (hash, purpose, data_sealed, created_at, expires_at)
-     SELECT 'n' || n, 'oidc', 'sealed', ?, ? FROM numbers`,
-    [NOW, LATER],
-  )
+  const other = { ...CHALLENGE, hash: 'carol', user_id: id }
+  for (const each of [link, other]) await addChallenge(db, each, { now: NOW, expires: LATER })
 
-  await addChallenge(db, { ...passkey, hash: 'last', purpose: 'oidc' }, { now: NOW, expires: LATER })
   for (let n = 0; n < 25; n++)
     await addChallenge(db, { ...CHALLENGE, hash: `sign-in ${n}` }, { now: NOW, expires: LATER })
 
-  for (const each of [link, passkey]) expect(await findOpenChallenge(db, each, NOW)).toBeDefined()
+  for (const each of [link, other]) expect(await findOpenChallenge(db, each, NOW)).toBeDefined()
+  expect(await findOpenChallenge(db, CHALLENGE, NOW)).toBeUndefined()
 })
 
 test('the last of two factors that are removed at once stays where one must', async () => {

@@ -34,9 +34,9 @@ test('users lists each user with role, last login and the number of unexpired se
   const { text } = await type('users')
 
   expect(text.split('\n')).toEqual([
-    `alice       administrateur  ${NOW}  sessions : 2`,
-    'bob-martin  opérateur       jamais  sessions : 0',
-    `zoé         opérateur       ${past}  sessions : 0`,
+    `alice       admin     ${NOW}  sessions : 2`,
+    'bob-martin  operator  jamais  sessions : 0',
+    `zoé         operator  ${past}  sessions : 0`,
   ])
   expect(text).not.toContain('secret-agent')
   expect(await rows(db, 'SELECT * FROM users')).toEqual(before)
@@ -53,7 +53,7 @@ test('users and sessions end escape a name that a terminal would obey, on one li
   const { text: ended } = await type('sessions', 'end', name)
 
   const shown = 'bob\\u{a}\\u{1b}[2Jroot  administrateur\\u{202e}\\u{9b}'
-  expect(text).toBe(`${shown}  opérateur       jamais  sessions : 0`)
+  expect(text).toBe(`${shown}  operator  jamais  sessions : 0`)
   expect(ended).toBe(`${shown} n’a aucune session.`)
 })
 
@@ -65,8 +65,8 @@ test('users shows the targets of an operator, a viewer, and who has barred an ac
   await db.run('UPDATE users SET barred_at = ?, barred_by = ? WHERE id = ?', [NOW, 'al\u001bice', id])
 
   expect((await type('users')).text.split('\n')).toEqual([
-    'carol  opérateur       jamais  sessions : 0  cibles : host, lxc:101',
-    `dave   lecteur         jamais  sessions : 0  exclu le ${NOW} par al\\u{1b}ice`,
+    'carol  operator  jamais  sessions : 0  cibles : host, lxc:101',
+    `dave   viewer    jamais  sessions : 0  exclu le ${NOW} par al\\u{1b}ice`,
   ])
 })
 

@@ -271,7 +271,7 @@ test('the console bars and unbars every account, the last administrator’s too'
 
   const barred = await app.type('users', 'bar', 'alice')
   expect(barred.text).toContain('sessions terminées : 1')
-  expect((await app.type('users')).text).toMatch(/alice +administrateur .*exclu le \S+ par operator/)
+  expect((await app.type('users')).text).toMatch(/alice +admin .*exclu le \S+ par operator/)
   await app.services.sessions.refresh()
   expect([await meStatus(app, app.alice), await refreshStatus(app, app.alice)]).toEqual([401, 401])
 

@@ -138,6 +138,30 @@ test('what is neither a link nor a copy is refused', async () => {
   await expect(app.verify(file, file)).rejects.toThrow(/il faut un maillon/)
 })
 
+test.each(['0:HASH', '3:HASH0', '3:XHASH', '3HASH', 'HASH', ':HASH', '03:HASH', 'x:HASH'])(
+  'a link that is written wrong (%s) is told as such, not as a file',
+  async (written) => {
+    const app = await start()
+    await app.link()
+    const hash = (await app.noted()).replace(/^\d+:/, '')
+
+    const wrong = written.replace('XHASH', hash.slice(1)).replace('HASH', hash)
+
+    await expect(app.verify(wrong)).rejects.toThrow(/Un maillon s’écrit id:empreinte/)
+    await expect(app.verify(wrong)).rejects.not.toThrow(/n’existe pas/)
+  },
+)
+
+test('a link may be written in capitals', async () => {
+  const app = await start()
+  await app.link()
+
+  const { text, ok } = await app.verify((await app.noted()).toUpperCase())
+
+  expect(ok).toBe(true)
+  expect(text).toContain('Le maillon noté en fait partie')
+})
+
 test('the newest link goes into the log of the service', async () => {
   const app = await start()
   await app.note()

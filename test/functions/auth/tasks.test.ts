@@ -136,6 +136,10 @@ test('sync-ended-sessions reports a session that another instance has ended, onc
   expect(await rows(db, 'SELECT id FROM sessions')).toEqual([{ id: other.sid }])
 })
 
+test('a running service learns within seconds which sessions the console has ended', () => {
+  expect(syncEndedSessions.every).toBeLessThanOrEqual(2)
+})
+
 test('the tasks keep data in use', async () => {
   const app = await testApp([login, me, refresh])
   const bob = await signIn(app)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { accountOf, authorizationRequest, OidcError } from '../../../functions/oidc/provider.ts'
 import { type Says, startProvider } from './provider.ts'
 
+const clock = () => new Date()
 const REDIRECT = 'https://panel.example/oidc'
 
 async function start(says: Partial<Says> = {}) {
@@ -19,9 +20,9 @@ async function start(says: Partial<Says> = {}) {
 test('a sign-in asks with state, nonce and PKCE, and gives the account of the claim', async () => {
   const { provider, config } = await start()
 
-  const { url, pending } = await authorizationRequest(config)
+  const { url, pending } = await authorizationRequest(config, clock)
   const sent = Object.fromEntries(new URL(url).searchParams)
-  const name = await accountOf(config, pending, provider.signIn(url))
+  const name = await accountOf(config, pending, provider.signIn(url), clock)
 
   expect(sent).toMatchObject({
     client_id: 'panel',
@@ -48,9 +49,9 @@ test.each<[string, () => Partial<Says>]>([
   ['whose claim is no text', () => ({ claims: { preferred_username: ['root'] } })],
 ])('an ID token %s is refused', async (_, says) => {
   const { provider, config } = await start(says())
-  const { url, pending } = await authorizationRequest(config)
+  const { url, pending } = await authorizationRequest(config, clock)
 
-  const refused = accountOf(config, pending, provider.signIn(url))
+  const refused = accountOf(config, pending, provider.signIn(url), clock)
 
   await expect(refused).rejects.toMatchObject({ name: 'OidcError', reason: 'invalid' })
 })
@@ -59,40 +60,40 @@ test('a mail address names an account only when the provider has verified it', a
   const claims = { email: 'bob@example.org' }
   for (const email_verified of [undefined, false, 'true'] as const) {
     const { provider, config } = await start({ claims: { ...claims, email_verified } })
-    const { url, pending } = await authorizationRequest({ ...config, claim: 'email' })
-    await expect(accountOf({ ...config, claim: 'email' }, pending, provider.signIn(url))).rejects.toMatchObject({
+    const { url, pending } = await authorizationRequest({ ...config, claim: 'email' }, clock)
+    await expect(accountOf({ ...config, claim: 'email' }, pending, provider.signIn(url), clock)).rejects.toMatchObject({
       name: 'OidcError',
       reason: 'invalid',
     })
   }
   const { provider, config } = await start({ claims: { ...claims, email_verified: true } })
-  const { url, pending } = await authorizationRequest({ ...config, claim: 'email' })
-  expect(await accountOf({ ...config, claim: 'email' }, pending, provider.signIn(url))).toBe('bob@example.org')
+  const { url, pending } = await authorizationRequest({ ...config, claim: 'email' }, clock)
+  expect(await accountOf({ ...config, claim: 'email' }, pending, provider.signIn(url), clock)).toBe('bob@example.org')
 })
 
 test('an answer to another request, with another verifier, or used twice, is refused', async () => {
   const { provider, config } = await start()
-  const one = await authorizationRequest(config)
-  const two = await authorizationRequest(config)
+  const one = await authorizationRequest(config, clock)
+  const two = await authorizationRequest(config, clock)
   const invalid = { name: 'OidcError', reason: 'invalid' }
 
-  const mixed = accountOf(config, two.pending, provider.signIn(one.url))
+  const mixed = accountOf(config, two.pending, provider.signIn(one.url), clock)
   await expect(mixed).rejects.toMatchObject(invalid)
   const stolen = { ...one.pending, verifier: two.pending.verifier }
-  const other = accountOf(config, stolen, provider.signIn(one.url))
+  const other = accountOf(config, stolen, provider.signIn(one.url), clock)
   await expect(other).rejects.toMatchObject(invalid)
   const answer = provider.signIn(one.url)
-  expect(await accountOf(config, one.pending, answer)).toBe('bob')
-  await expect(accountOf(config, one.pending, answer)).rejects.toMatchObject(invalid)
+  expect(await accountOf(config, one.pending, answer, clock)).toBe('bob')
+  await expect(accountOf(config, one.pending, answer, clock)).rejects.toMatchObject(invalid)
 })
 
 test('a provider that says no is told as a refusal', async () => {
   const { provider, config } = await start()
-  const { url, pending } = await authorizationRequest(config)
+  const { url, pending } = await authorizationRequest(config, clock)
   const state = new URL(url).searchParams.get('state') ?? ''
   const answer = `?${new URLSearchParams({ error: 'access_denied', state })}`
 
-  await expect(accountOf(config, pending, answer)).rejects.toMatchObject({ reason: 'denied' })
+  await expect(accountOf(config, pending, answer, clock)).rejects.toMatchObject({ reason: 'denied' })
   expect(provider.asked.map(({ path }) => path)).not.toContain('/token')
 })
 
@@ -107,7 +108,37 @@ test.each<[string, Partial<Says>]>([
 ])('a provider whose discovery is %s is not used', async (_, says) => {
   const { config } = await start(says)
 
-  await expect(authorizationRequest(config)).rejects.toThrow(OidcError)
+  await expect(authorizationRequest(config, clock)).rejects.toThrow(OidcError)
+})
+
+test('a provider of another name than that of the configuration is told as such', async () => {
+  const { config } = await start({
+    discovery: (response) =>
+      void response.writeHead(200, { 'content-type': 'application/json' }).end('{"issuer":"https://evil.example"}'),
+  })
+
+  await expect(authorizationRequest(config, clock)).rejects.toMatchObject({
+    reason: 'unreachable',
+    message: `le fournisseur ${config.issuer} se nomme autrement (PANEL_OIDC_ISSUER)`,
+  })
+})
+
+test.each([
+  ['a body', 'invalid_client', {}],
+  ['a body', 'unauthorized_client', {}],
+  ['a challenge of HTTP', 'invalid_client', { 'www-authenticate': 'Basic realm="clients"' }],
+])('a provider that refuses the panel itself, by %s, is told as such: %s', async (_, error, headers) => {
+  const { provider, config } = await start()
+  const { url, pending } = await authorizationRequest(config, clock)
+  provider.says.token = (response) =>
+    void response
+      .writeHead(401, { 'content-type': 'application/json', ...headers })
+      .end(JSON.stringify({ error, error_description: 'geheim' }))
+
+  await expect(accountOf(config, pending, provider.signIn(url), clock)).rejects.toMatchObject({
+    reason: 'denied',
+    message: 'le fournisseur n’admet pas ce panneau (PANEL_OIDC_CLIENT_ID, PANEL_OIDC_CLIENT_SECRET)',
+  })
 })
 
 test('a provider that is away is told as unreachable', async () => {
@@ -119,7 +150,7 @@ test('a provider that is away is told as unreachable', async () => {
     claim: 'sub',
   }
 
-  await expect(authorizationRequest(config)).rejects.toMatchObject({ reason: 'unreachable' })
+  await expect(authorizationRequest(config, clock)).rejects.toMatchObject({ reason: 'unreachable' })
 })
 
 test.each<[string, NonNullable<Says['token']>]>([
@@ -133,10 +164,10 @@ test.each<[string, NonNullable<Says['token']>]>([
   ],
 ])('a provider that %s after the person has signed in there is told as unreachable', async (_, token) => {
   const { provider, config } = await start()
-  const { url, pending } = await authorizationRequest(config)
+  const { url, pending } = await authorizationRequest(config, clock)
   provider.says.token = token
 
-  const refused = accountOf(config, pending, provider.signIn(url))
+  const refused = accountOf(config, pending, provider.signIn(url), clock)
 
   await expect(refused).rejects.toMatchObject({ name: 'OidcError', reason: 'unreachable' })
 })

@@ -177,6 +177,39 @@ test('a refusal of the provider is told, and a provider that is away', async () 
   await refused(await away.app.request('POST', '/api/auth/oidc'), 503, 'oidc_unreachable')
 })
 
+test('the log tells why a provider could not sign somebody in, without a secret', async () => {
+  const reasons = (app: { lines(): string[] }) =>
+    app
+      .lines()
+      .filter((line) => line.includes('a sign-in by the provider failed'))
+      .map((line) => z.object({ level: z.string(), reason: z.string(), cause: z.string() }).parse(JSON.parse(line)))
+  const away = await start({ env: { PANEL_OIDC_ISSUER: 'http://127.0.0.1:9' } })
+  await refused(await away.app.request('POST', '/api/auth/oidc'), 503, 'oidc_unreachable')
+  const wrong = await start({
+    says: {
+      token: (response) =>
+        void response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"invalid_client"}'),
+    },
+  })
+  await refused(await wrong.signIn(), 401, 'oidc_denied')
+
+  expect(reasons(away.app)).toEqual([
+    {
+      level: 'warn',
+      reason: 'le fournisseur http://127.0.0.1:9 ne répond pas',
+      cause: expect.stringMatching(/bad port|ECONNREFUSED/),
+    },
+  ])
+  expect(reasons(wrong.app)).toEqual([
+    {
+      level: 'warn',
+      reason: expect.stringContaining('PANEL_OIDC_CLIENT_SECRET'),
+      cause: expect.stringContaining('error'),
+    },
+  ])
+  expect(wrong.app.lines().join('\n')).not.toContain('geheim-4711')
+})
+
 test('without a provider there is nothing to sign in by', async () => {
   const { app } = await start()
   expect(await answered(await app.request('GET', '/api/auth/oidc'), 200)).toEqual({ name: 'Firma' })
@@ -184,4 +217,37 @@ test('without a provider there is nothing to sign in by', async () => {
   const without = await testApp([request, answer, provided])
   expect(await answered(await without.request('GET', '/api/auth/oidc'), 200)).toEqual({ name: null })
   await refused(await without.request('POST', '/api/auth/oidc'), 405, 'method_not_allowed')
+})
+
+test('the discovery document is fetched once in ten minutes, the keys each time, and both anew after a failure', async () => {
+  const { app, provider, begin, end, signIn } = await start()
+  const fetched = () => {
+    const paths = provider.asked.splice(0).map(({ path }) => path)
+    return ['/.well-known/openid-configuration', '/keys'].map((path) => paths.filter((each) => each === path).length)
+  }
+
+  for (let n = 0; n < 3; n += 1) await answered(await signIn(), 200)
+  expect(fetched()).toEqual([1, 3])
+
+  app.advance(10 * 60_000)
+  const { challenge, url } = await begin()
+  expect(fetched()).toEqual([1, 0])
+
+  provider.says.foreignKey = true
+  await refused(await end(challenge, provider.signIn(url)), 401, 'oidc_invalid')
+  expect(fetched()).toEqual([0, 1])
+  delete provider.says.foreignKey
+  await answered(await signIn(), 200)
+  expect(fetched()).toEqual([1, 1])
+})
+
+test('a provider that did not tell its configuration is asked again at once', async () => {
+  const { app, provider, signIn } = await start({
+    says: { discovery: (response) => void response.writeHead(500).end() },
+  })
+
+  await refused(await app.request('POST', '/api/auth/oidc'), 503, 'oidc_unreachable')
+  delete provider.says.discovery
+
+  await answered(await signIn(), 200)
 })

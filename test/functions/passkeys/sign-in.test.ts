@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import login from '../../../functions/auth/login.post.ts'
+import loginAnswers from '../../../functions/auth/login-answers.post.ts'
 import me from '../../../functions/auth/me.get.ts'
 import beginPasskey from '../../../functions/factors/passkey-options.post.ts'
 import { RequestOptions } from '../../../functions/factors/passkey-shapes.ts'
@@ -8,14 +9,15 @@ import addPasskey from '../../../functions/factors/passkeys.post.ts'
 import isEnabled from '../../../functions/passkeys/sign-in.get.ts'
 import beginSignIn from '../../../functions/passkeys/sign-in-options.post.ts'
 import signInByPasskey from '../../../functions/passkeys/sign-in.post.ts'
+import { createSecrets } from '../../../platform/secrets.ts'
 import { SshError } from '../../../ssh/connection.ts'
 import { type FakeAccount, type FakeHost, testApp } from '../../app.ts'
 import { type Claims, createAuthenticator } from '../../authenticator.ts'
 import { answered, audited, decoded, refused, rows } from '../answers.ts'
-import { type App, ENV, enrolPasskey, PANEL } from '../factors/passkey-person.ts'
-import { signedBy, signIn, tokenOf } from '../factors/person.ts'
+import { type App, askedPasskey, ENV, enrolPasskey, PANEL } from '../factors/passkey-person.ts'
+import { answer, givePassword, signedBy, signIn, tokenOf } from '../factors/person.ts'
 
-const ALL = [login, me, beginPasskey, addPasskey, isEnabled, beginSignIn, signInByPasskey]
+const ALL = [login, loginAnswers, me, beginPasskey, addPasskey, isEnabled, beginSignIn, signInByPasskey]
 const ON = { ...ENV, PANEL_PASSKEY_SIGN_IN: 'on' }
 const PATH = '/api/auth/login/passkey'
 const MINUTE = 60_000
@@ -47,10 +49,10 @@ async function bob({
     env: { ...ON, ...env },
     fake: { signIn: () => ({ uid: 1000, groups: ['bob', 'sudo'] }), inspect: () => seen.account(), ...fake },
   })
-  const { authenticator } = await enrolPasskey(app, await signIn(app), {
+  const { authenticator, codes } = await enrolPasskey(app, await signIn(app), {
     authenticator: createAuthenticator({ origin: PANEL, counts }),
   })
-  return { app, seen, authenticator }
+  return { app, seen, authenticator, codes }
 }
 
 const sessionsByPasskey = (app: App) => rows(app.db, `SELECT user_id FROM sessions WHERE proven_by = 'passkey'`)
@@ -298,4 +300,43 @@ test.each([
     response: Object.keys(wrong).length === 0 ? {} : { ...assertion, ...wrong, response: more },
   }
   await refused(await app.request('POST', PATH, { body }), 400, 'invalid_request')
+})
+
+test('requests of anybody are stored nowhere until they are answered, so that a flood pushes none out', async () => {
+  const { app, authenticator } = await bob()
+  const { challenge, options } = await ask(app)
+  for (let n = 0; n < 30; n += 1) await ask(app, `203.0.113.${n + 2}`)
+  expect(await rows(app.db, `SELECT purpose FROM factor_challenges WHERE purpose <> 'passkey'`)).toEqual([])
+
+  await tokenOf(await send(app, challenge, authenticator.get(options)))
+})
+
+test('a used challenge is refused in any spelling, and so is one that was changed, or sealed by another key', async () => {
+  const { app, authenticator } = await bob()
+  const { challenge, options } = await ask(app)
+  const assertion = authenticator.get(options)
+  await tokenOf(await send(app, challenge, assertion))
+
+  const data = JSON.stringify({ nonce: 'x', expires: '2099-01-01T00:00:00.000Z', data: {} })
+  const foreign = createSecrets(Buffer.alloc(32, 9)).seal('challenge passkey_sign_in', data)
+  const changed = `${challenge.slice(0, 40)}${challenge[40] === 'A' ? 'B' : 'A'}${challenge.slice(41)}`
+  for (const spelt of [challenge, `${challenge}=`, ` ${challenge}`, `${challenge}.x`, changed, foreign])
+    await refused(await send(app, spelt, assertion), 410, 'challenge_over')
+  const sealed = app.secrets.seal('challenge oidc', data)
+  await refused(await send(app, sealed, assertion), 410, 'challenge_over')
+})
+
+test('somebody who knows only the id of a passkey locks its owner out of no other factor', async () => {
+  const { app, authenticator, codes } = await bob()
+  const wrong = createAuthenticator({ origin: PANEL })
+  for (let n = 0; n < 5; n += 1) {
+    const { challenge, options } = await ask(app, `203.0.113.${n + 2}`)
+    const assertion = { ...wrong.get(options), id: authenticator.id, rawId: authenticator.id }
+    await refused(await send(app, challenge, assertion), 401, 'passkey_refused')
+  }
+  const { challenge, options } = await ask(app)
+  await refused(await send(app, challenge, authenticator.get(options)), 429, 'factor_locked')
+
+  const asked = await askedPasskey(await givePassword(app, 'bob'))
+  await tokenOf(await answer(app, asked.challenge, codes[0] ?? '', 'recovery'))
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CommandError } from '../../../runtime/command.ts'
+import { CommandError, UsageError } from '../../../runtime/command.ts'
 import { audited, rows } from '../answers.ts'
 import { OPERATOR as CONSOLE, typeCommand } from '../console.ts'
 import { expectRefused, OPERATOR, startWithOwners, WEB } from './owner.ts'
@@ -16,6 +16,17 @@ async function start() {
 test('tokens says that there are none', async () => {
   const { type } = await start()
   expect(await type('tokens')).toBe('Il n’y a aucun jeton d’API.')
+})
+
+test('tokens list is tokens, and no other word is', async () => {
+  const { type, signedIn } = await start()
+  await (await signedIn('alice')).make()
+
+  expect(await type('tokens', 'list')).toBe(await type('tokens'))
+  expect(await type('tokens', 'list')).toContain('Supervision')
+  await expect(type('tokens', 'lists')).rejects.toThrow(UsageError)
+  await expect(type('tokens', 'list', 'alice')).rejects.toThrow(UsageError)
+  await expect(type('tokens', 'list', '--all')).rejects.toThrow(UsageError)
 })
 
 test('tokens lists everybody’s, newest first, with the role that is left, and shows no control characters', async () => {
@@ -37,13 +48,13 @@ test('tokens lists everybody’s, newest first, with the role that is left, and 
     '2',
     'bob',
     'Sauvegarde',
-    'lecture (refusé)',
+    'viewer (refusé)',
     'toutes les cibles',
     'expire : jamais',
     'utilisé : jamais',
   ])
   expect(lines[1]?.split(/ {2,}/).slice(3)).toEqual([
-    'opérateur',
+    'operator',
     'host,lxc:101',
     'expire : 2026-05-30T12:00:00.000Z',
     'utilisé : 2026-03-01T11:00:00.000Z',

@@ -164,6 +164,18 @@ test('the tokens of an account that is replaced are not those of the next one', 
   expect((await audited(db)).filter(({ action }) => action === 'account_ended')).toHaveLength(1)
 })
 
+test('the sockets of the tokens of an account that is replaced close with its sessions', async () => {
+  const { signedIn, services } = await startWithOwners()
+  const [alice, bob] = [await signedIn('alice'), await signedIn('bob')]
+  const closed: string[] = []
+  for (const { id } of [await alice.make(), await alice.make(), await bob.make()])
+    services.sessions.onEnd(`token:${id}`, () => closed.push(`token:${id}`))
+
+  await signedIn('alice', { uid: 2000, groups: ['admins'] })
+
+  expect(closed.sort()).toEqual(['token:1', 'token:2'])
+})
+
 test('a token is refused from the moment it expires, is revoked, or its owner is barred', async () => {
   const { signedIn, use, advance, db, services } = await startWithOwners()
   const alice = await signedIn('alice')
