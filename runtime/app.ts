@@ -206,7 +206,7 @@ function pipeline(
       const translated = translate(error)
       const failure = translated.badToken ? countBadToken(translated, requestLimitKey(caller, fn.method)) : translated
       const logFields = logSampler.fieldsFor(failure, caller.address, user)
-      if (user && failure.status === 403 && !context?.hasToldRefusal)
+      if (user && failure.status === 403 && !failure.more && !context?.hasToldRefusal)
         await refusals.noteForbidden(bucket, user, caller.address, { failure, targets })
       if (fn.refusalPage && header('accept')?.includes('text/html'))
         return errorResponse(services.log, c, failure, id, logFields, [], fn.refusalPage(failure))

@@ -12,6 +12,11 @@ import { PersonRow } from './access/person-row.tsx'
 export function AccessPage() {
   const say = accessWords().people
   const load = useLoad((signal) => api('GET /api/auth/users', { signal }))
+  const tokens = useLoad((signal) => api('GET /api/auth/tokens', { query: { all: 'true' }, signal }))
+  /** Both: a barred account's tokens are refused, and people are listed with the number of their tokens. */
+  const reload = async () => {
+    await Promise.all([load.reload(), tokens.reload()])
+  }
   useEffect(() => {
     // Loads container names; without them, targets are numbers.
     if (!targets.peek()?.some(({ vmid }) => vmid !== undefined)) readTargets().catch(() => {})
@@ -24,13 +29,13 @@ export function AccessPage() {
           {(people) => (
             <ul class="list people">
               {people.map((person) => (
-                <PersonRow key={person.id} person={person} reload={load.reload} />
+                <PersonRow key={person.id} person={person} reload={reload} />
               ))}
             </ul>
           )}
         </Loaded>
       </section>
-      <EverybodysTokens />
+      <EverybodysTokens load={tokens} reload={reload} />
     </>
   )
 }

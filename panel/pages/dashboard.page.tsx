@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentType } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { arranged, moved } from '../nouns/order.ts'
 import { useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
@@ -41,13 +41,15 @@ export function DashboardPage() {
   const isArranged = arrangement.value !== undefined || layout.error.value !== undefined
   const { order = [], hidden = [] } = arrangement.value ?? {}
   const shown = arranged(CARDS, order).filter((id) => !hidden.includes(id))
-  const store = useAct((next: Arrangement) => storeArrangement(next))
+  const store = useAct(storeArrangement)
   const change = (next: Partial<Arrangement>, focus: string) => {
     focused.value = focus
-    void store.run({ order: arranged(CARDS, order), hidden, ...next })
+    arrangement.value = { order: arranged(CARDS, order), hidden, ...next }
+    // Where it runs already, it saves this change too.
+    void store.run()
   }
-  // The pressed button may have moved or disappeared.
-  useEffect(() => {
+  // The pressed button may have moved or disappeared. Before the paint, or the next key would come first.
+  useLayoutEffect(() => {
     if (!focused.value) return
     const all = [...document.querySelectorAll<HTMLElement>('[data-edit]')]
     const same = all.find(({ dataset }) => dataset.edit === focused.value)

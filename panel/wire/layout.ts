@@ -11,25 +11,33 @@ export interface Arrangement {
 const KEY = 'panel'
 const EMPTY: Arrangement = { order: [], hidden: [] }
 
-/** Undefined until it is known. */
+/** As it is shown; undefined until it is known. */
 export const arrangement = signal<Arrangement>()
+/** As the service has it. */
+let stored: Arrangement | undefined
 
 export async function readArrangement(signal?: AbortSignal): Promise<Arrangement> {
   const layout = await api('GET /api/dashboard/layout', { signal })
-  arrangement.value = arrangementIn(layout)
-  return arrangement.value
+  stored = arrangementIn(layout)
+  arrangement.value = stored
+  return stored
 }
 
-/** Saves the arrangement and keeps the current values of other keys. */
-export async function storeArrangement(next: Arrangement): Promise<void> {
-  const before = arrangement.value
-  arrangement.value = next
+/**
+ * Saves the arrangement that is shown, and the one that is shown by then, until both are the same. Keeps the current values
+ * of other keys. After a failure the stored arrangement is shown again.
+ */
+export async function storeArrangement(): Promise<void> {
   try {
-    const layout = await api('GET /api/dashboard/layout')
-    const own = isRecord(layout[KEY]) ? layout[KEY] : {}
-    await api('PUT /api/dashboard/layout', { body: { ...layout, [KEY]: { ...own, ...next } } })
+    while (arrangement.value && arrangement.value !== stored) {
+      const next = arrangement.value
+      const layout = await api('GET /api/dashboard/layout')
+      const own = isRecord(layout[KEY]) ? layout[KEY] : {}
+      await api('PUT /api/dashboard/layout', { body: { ...layout, [KEY]: { ...own, ...next } } })
+      stored = next
+    }
   } catch (error) {
-    arrangement.value = before
+    arrangement.value = stored
     throw error
   }
 }
@@ -50,4 +58,5 @@ function words(value: unknown): string[] {
 
 onSignOut(() => {
   arrangement.value = undefined
+  stored = undefined
 })

@@ -1,13 +1,18 @@
+import type { Answer } from '../../../client/index.ts'
 import { accessWords } from '../../parts/access/words.ts'
 import { TokenRow } from '../../parts/access/token-row.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { useLoad } from '../../wire/load.ts'
-import { api } from '../../wire/panel.ts'
+import type { Load } from '../../wire/load.ts'
+
+interface EverybodysTokensProps {
+  load: Load<Answer<'GET /api/auth/tokens'>>
+  /** Reads them and their owners again. */
+  reload(): Promise<void>
+}
 
 /** The API tokens of all users. */
-export function EverybodysTokens() {
+export function EverybodysTokens({ load, reload }: EverybodysTokensProps) {
   const say = accessWords().people
-  const load = useLoad((signal) => api('GET /api/auth/tokens', { query: { all: 'true' }, signal }))
   return (
     <section aria-label={say.tokens}>
       <h2>{say.tokens}</h2>
@@ -18,7 +23,7 @@ export function EverybodysTokens() {
           ) : (
             <ul class="list">
               {found.map((token) => (
-                <TokenRow key={token.id} token={token} owner={token.username} reload={load.reload} />
+                <TokenRow key={token.id} token={token} owner={token.username} reload={reload} />
               ))}
             </ul>
           )

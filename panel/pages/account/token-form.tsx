@@ -89,28 +89,40 @@ export function TokenForm({ made, cancel }: TokenFormProps) {
         />
       )}
       {mustChoose && (
-        <fieldset class="pick" aria-invalid={tried.value && picked.length === 0} tabIndex={-1}>
-          <legend class="unseen">{say.someTargets}</legend>
-          {possible.map(({ id }) => (
-            <label key={id}>
-              <input
-                type="checkbox"
-                checked={chosen.value.has(id)}
-                onChange={({ currentTarget: { checked } }) => {
-                  const next = new Set(chosen.value)
-                  if (checked) next.add(id)
-                  else next.delete(id)
-                  chosen.value = next
-                }}
-              />
-              <span class="cut">{targetName(id)}</span>
-            </label>
-          ))}
-          {tried.value && picked.length === 0 && <p class="wrong">{say.targetsMissing}</p>}
+        <fieldset
+          class="field pick"
+          aria-invalid={tried.value && picked.length === 0}
+          aria-describedby="pick-error"
+          tabIndex={-1}
+        >
+          <legend class={isNarrow ? undefined : 'unseen'}>{isNarrow ? say.targets : say.someTargets}</legend>
+          {tried.value && picked.length === 0 && (
+            <p class="wrong" id="pick-error">
+              {say.targetsMissing}
+            </p>
+          )}
+          <div class="from">
+            {possible.map(({ id, vmid }) => (
+              <label key={id}>
+                <input
+                  type="checkbox"
+                  checked={chosen.value.has(id)}
+                  onChange={({ currentTarget: { checked } }) => {
+                    const next = new Set(chosen.value)
+                    if (checked) next.add(id)
+                    else next.delete(id)
+                    chosen.value = next
+                  }}
+                />
+                <span class="cut">{targetName(id)}</span>
+                {vmid !== undefined && <span class="dim num">{vmid}</span>}
+              </label>
+            ))}
+          </div>
         </fieldset>
       )}
       <label class="field">
-        <span>{say.life}</span>
+        <b>{say.life}</b>
         <select
           value={life.value}
           onChange={({ currentTarget: { value } }) => {

@@ -28,9 +28,14 @@ const ENDS: Readonly<Record<string, StatusKind>> = {
   failed: 'err',
 }
 
-function markOf({ action, details }: Entry): StatusKind {
+function markOf(entry: Entry): StatusKind {
+  const { action, details } = entry
+  if (isProofAsked(entry)) return 'ok'
   return (action === 'update_end' ? (ENDS[String(details?.outcome)] ?? 'warn') : STATUS[action]) ?? 'ok'
 }
+
+/** A refusal that only asked for a new proof: nothing to look into. */
+const isProofAsked = ({ action, details }: Entry) => action === 'access_refused' && details?.code === 'step_up_required'
 
 /** An entry as a sentence; its other fields are in the details. */
 export function AuditRow({ entry }: { entry: Entry }) {
@@ -44,13 +49,15 @@ export function AuditRow({ entry }: { entry: Entry }) {
       ? (Object.entries(say.cancelled).find(([name]) => name === kind)?.[1] ?? say.sentences.update_cancel)
       : action === 'update_end'
         ? (endOf(details) ?? say.sentences.update_end)
-        : Object.entries(say.sentences).find(([name]) => name === action)?.[1]
+        : isProofAsked(entry)
+          ? say.proofAsked
+          : Object.entries(say.sentences).find(([name]) => name === action)?.[1]
   return (
     <li>
       <Status is={markOf(entry)} hidden />
       <div class="grow">
         <p>{sentence ? sentence({ who, what }) : `${who} · ${action} · ${what}`}</p>
-        {details && shown(details).length > 0 && <Details of={details} />}
+        {details && shown(details).length > 0 && <Details of={details} action={action} />}
       </div>
       <span class="dim mono">{legible(ip)}</span>
       <span class="dim when">

@@ -8,7 +8,7 @@ export type Entry = Answer<'GET /api/audit'>['entries'][number]
 type Value = NonNullable<Entry['details']>[string]
 
 /** The details of an entry, by names in the reader's language. */
-export function Details({ of }: { of: NonNullable<Entry['details']> }) {
+export function Details({ of, action }: { of: NonNullable<Entry['details']>; action: string }) {
   const say = auditWords()
   return (
     <details>
@@ -16,7 +16,7 @@ export function Details({ of }: { of: NonNullable<Entry['details']> }) {
       <dl>
         {shown(of).map(([name, value]) => (
           <div key={name}>
-            <dt class="dim">{nameOf(name)}</dt>
+            <dt class="dim">{nameOf(name, action)}</dt>
             <dd class="mono">{isEmpty(value) ? say.emptied : textOf(name, value)}</dd>
           </div>
         ))}
@@ -33,15 +33,19 @@ export function shown(details: NonNullable<Entry['details']>): [name: string, va
   })
 }
 
+/** The fields whose values have words. */
+const SPOKEN = new Set(['kind', 'factor', 'by', 'password', 'targets'])
+
 function isEmpty(value: Value | undefined): boolean {
   return value === undefined || value === null || value === ''
 }
 
 /** Returns the name of a detail; one that the panel does not know, such as a module's, keeps its own. */
-function nameOf(name: string): string {
+function nameOf(name: string, action?: string): string {
   const say = auditWords()
   const [, field = name, edge] = /^(.+?)_(before|after)$/.exec(name) ?? []
-  const known = found(say.fields, field)
+  const special = Object.entries(say.fieldsOf).find(([of]) => of === action)?.[1]
+  const known = (special && found(special, field)) ?? found(say.fields, field)
   if (known === undefined) return name
   return edge === 'before' ? say.before(known) : edge === 'after' ? say.after(known) : known
 }
@@ -51,10 +55,15 @@ function textOf(name: string, value: Value): string {
   const say = auditWords()
   if (typeof value === 'boolean') return value ? say.yes : say.no
   const text = String(value)
-  if (name === 'keys') return text.split(', ').map(nameOf).join(', ')
+  if (name === 'keys')
+    return text
+      .split(', ')
+      .map((key) => nameOf(key))
+      .join(', ')
   const field = name.replace(/_(before|after)$/, '')
   if (field === 'role') return found(say.roles, text) ?? text
   if (field === 'outcome') return found(say.outcomes, text) ?? text
+  if (SPOKEN.has(field)) return found(say.values, text) ?? legible(text)
   return legible(fromService(text))
 }
 

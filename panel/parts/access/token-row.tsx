@@ -30,6 +30,7 @@ export function TokenRow({ token, owner, reload }: TokenRowProps) {
     document.querySelector<HTMLElement>('h1')?.focus()
     await reload()
   })
+  const ends = expires_at === null ? undefined : day(Date.parse(expires_at), language())
   const isOver = expires_at !== null && Date.parse(expires_at) <= Date.now()
   return (
     <li>
@@ -40,14 +41,16 @@ export function TokenRow({ token, owner, reload }: TokenRowProps) {
         <p class="dim">
           {owner && `${say.of(owner)} `}
           {roles.names[role]}, {targetsSaid(targets)}.{' '}
-          {expires_at === null
-            ? say.forever
-            : say[isOver ? 'expired' : 'expires'](day(Date.parse(expires_at), language()))}
+          {!isOver && (ends === undefined ? say.forever : say.expires(ends))}
         </p>
         {(isOver || effective_role !== role) && (
           <p>
             <Status is="warn" hidden />{' '}
-            {isOver || effective_role === null ? say.refused : say.less(roles.names[effective_role])}
+            {isOver && ends !== undefined
+              ? say.expired(ends)
+              : effective_role === null
+                ? say.refused
+                : say.less(roles.names[effective_role])}
           </p>
         )}
         <p class="dim">

@@ -124,6 +124,8 @@ test('where a factor is enrolled the password is not even asked of the host', as
   expect(app.signIns).toHaveLength(asked)
   await refused(await prove(app, token, {}), 403, 'factor_proof_required')
   await refused(await change(app, token), 403, 'step_up_required')
+  // A question for the proof is no refusal.
+  expect((await refusals(app.db)).map(({ details }) => details)).toMatchObject([{ code: 'step_up_required' }])
 })
 
 test('a code proves the caller once, and a recovery code too', async () => {

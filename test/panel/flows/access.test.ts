@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { createPanel } from '../../../client/index.ts'
 import { openPage, signIn } from '../browser.ts'
 import { started } from './started.ts'
 
@@ -8,6 +9,10 @@ const REFUSED = /status of (401|403)|net::ERR_ABORTED/
 
 test('an administrator ends the sessions of somebody, bars them, and admits them again', async () => {
   const { service } = await started()
+  const program = createPanel({ url: service.url })
+  await program.signIn('guest', 'guest')
+  await program.api('POST /api/auth/tokens', { body: { name: 'Sauvegarde', role: 'viewer', targets: 'all' } })
+  await program.signOut()
   const guest = await openPage(service.url, { expected: REFUSED })
   await signIn(guest, 'guest')
   const page = await openPage(`${service.url}/access`)
@@ -25,6 +30,9 @@ test('an administrator ends the sessions of somebody, bars them, and admits them
   await page.getByRole('button', { name: 'Exclure', exact: true }).click()
   await page.locator('dialog').getByRole('button', { name: 'Exclure' }).click()
   await row.getByText(/^Exclu par demo/).waitFor(WAIT)
+  // The list of tokens below tells it too, without a reload of the page.
+  const token = page.getByRole('listitem').filter({ hasText: 'Sauvegarde' })
+  await token.getByText('Refusé à présent').waitFor(WAIT)
   await guest.locator('input[name=username]').fill('guest')
   await guest.locator('input[name=password]').fill('guest')
   await guest.keyboard.press('Enter')
@@ -33,6 +41,7 @@ test('an administrator ends the sessions of somebody, bars them, and admits them
   await row.getByRole('button', { name: 'Autres actions sur guest' }).click()
   await page.getByRole('button', { name: 'Admettre de nouveau' }).click()
   await row.getByText(/^Exclu par demo/).waitFor({ state: 'detached', ...WAIT })
+  await token.getByText('Refusé à présent').waitFor({ state: 'detached', ...WAIT })
   await signIn(guest, 'guest')
 })
 
@@ -55,8 +64,16 @@ test('an API token is shown once, works, and is revoked', async () => {
   await page.getByRole('button', { name: 'Nouveau jeton' }).click(WAIT)
   await page.getByLabel('Nom', { exact: true }).fill('Supervision')
   await page.getByText('Certaines', { exact: true }).click()
+  await page.setViewportSize({ width: 390, height: 700 })
   await page.getByRole('button', { name: 'Créer le jeton' }).click()
-  await page.getByText('Choisissez au moins une cible.').waitFor(WAIT)
+  const missing = page.getByText('Choisissez au moins une cible.')
+  await missing.waitFor(WAIT)
+  // In sight, above the list that scrolls.
+  const isSeen = (element: Element) => {
+    const { x, y, height } = element.getBoundingClientRect()
+    return document.elementFromPoint(x + 4, y + height / 2) === element
+  }
+  await expect.poll(() => missing.evaluate(isSeen), WAIT).toBe(true)
   await page.locator('.pick').getByRole('checkbox').first().check()
   await page.getByRole('button', { name: 'Créer le jeton' }).click()
   const token = await page.locator('dialog .secret').innerText(WAIT)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { focused, follow } from '../browser.ts'
 import { ADGUARD, applicationPage, PAPERLESS } from './application-pages.ts'
-import { findingsOf, smallTargets } from './page-findings.ts'
+import { findingsOf, smallTargets, TALL } from './page-findings.ts'
 
 const LONG = 120_000
 const WAIT = { timeout: 20_000, interval: 50 }
@@ -149,7 +149,8 @@ test.each(['fr-FR', 'en-GB'])(
       for (const theme of ['dark', 'light'])
         for (const width of [320, 1280]) {
           await page.evaluate((is) => document.documentElement.setAttribute('data-theme', is), theme)
-          await page.setViewportSize({ width, height: 900 })
+          // In a window shorter than the page, the menu of a phone lies over rows that can be scrolled free of it.
+          await page.setViewportSize({ width, height: TALL })
           const faults = [...(await findingsOf(page)), ...(await smallTargets(page, 24))]
           found.push(...faults.map((fault) => `${state}, ${theme} at ${width}: ${fault}`))
         }

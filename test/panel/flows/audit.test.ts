@@ -51,12 +51,48 @@ test('the mark of an entry says how an upgrade ended, and nothing that failed ha
     ip: '',
     details: { job_id: String(at), kind: 'upgrade', regressions: 0, ...(outcome !== undefined && { outcome }) },
   }))
-  await page.route('**/api/audit?*', (route) => route.fulfill({ json: { entries, total: entries.length, next: null } }))
+  await page.route('**/api/audit?*', (route) => route.fulfill({ json: { entries, next: null } }))
   await signIn(page)
   const marks = page.locator('.audit-entries li > .status')
   await expect.poll(() => marks.count()).toBe(entries.length)
   const kinds = await marks.evaluateAll((all) => all.map((mark) => mark.className.replace('status ', '')))
   expect(kinds).toEqual(['ok', 'ok', 'warn', 'warn', 'warn', 'err', 'err', 'err', 'warn', 'warn'])
+})
+
+test('a refusal names its error and its number, and a new proof that was asked for is no refusal', async () => {
+  const { service } = await started()
+  const page = await openPage(`${service.url}/audit`, { viewport: { width: 390, height: 800 } })
+  const given = { at: '2026-03-01T12:00:00.000Z', username: 'demo', ip: '127.0.0.1' }
+  const refusal = (code: string) => ({ code, function: 'POST /api/settings/ssh-key/rotate', refused: 2 })
+  const fingerprint = `SHA256:${'A'.repeat(43)}`
+  const entries = [
+    { id: 3, action: 'access_refused', target: null, details: refusal('forbidden'), ...given },
+    { id: 2, action: 'access_refused', target: null, details: refusal('step_up_required'), ...given },
+    {
+      id: 1,
+      action: 'ssh_key_rotated',
+      target: null,
+      details: { fingerprint_before: fingerprint, fingerprint_after: fingerprint, password: 'forgotten' },
+      ...given,
+    },
+  ]
+  await page.route('**/api/audit?*', (route) => route.fulfill({ json: { entries, next: null } }))
+  await signIn(page)
+  const rows = page.locator('.audit-entries > li')
+  await expect.poll(() => rows.count()).toBe(3)
+  expect(await page.locator(sentences).allInnerTexts()).toEqual([
+    'demo a essuyé un refus',
+    'demo a dû confirmer son identité',
+    'demo a changé la clé SSH du compte de service',
+  ])
+  const marks = await rows.locator('.status').evaluateAll((all) => all.map((mark) => mark.className))
+  expect(marks).toEqual(['status warn', 'status ok', 'status ok'])
+
+  for (const row of await rows.all()) await row.getByText('Détails').click()
+  expect(await rows.nth(0).locator('dt').allInnerTexts()).toEqual(['Code d’erreur', 'Opération', 'Nombre'])
+  expect(await rows.nth(2).locator('dd').allInnerTexts()).toEqual([fingerprint, fingerprint, 'oublié'])
+  // A long value breaks, and the page does not scroll sideways.
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
 })
 
 test('details have names in the language of the reader, and leave out what is empty', async () => {

@@ -144,6 +144,30 @@ test('cards can be moved and hidden by keyboard; the arrangement survives a relo
   await expect.poll(() => cards(page), WAIT).toEqual(['Conteneurs', 'Mises à jour récentes', 'Hôte', 'Raccourcis'])
 })
 
+test('changes that follow each other faster than they are saved are all kept', { timeout: LONG }, async () => {
+  const { panel, page } = await shownDashboard()
+  let release = () => {}
+  const first = new Promise<void>((resolve) => (release = resolve))
+  let saves = 0
+  await page.route('**/api/dashboard/layout', async (route) => {
+    if (route.request().method() === 'PUT' && ++saves === 1) await first
+    await route.continue()
+  })
+
+  await page.getByRole('button', { name: 'Personnaliser' }).click()
+  await page.getByRole('button', { name: 'Descendre Conteneurs' }).click()
+  await expect.poll(() => saves, WAIT).toBe(1)
+  await page.getByRole('button', { name: 'Masquer Hôte' }).click()
+  await page.getByRole('button', { name: 'Masquer Raccourcis' }).click()
+  await expect.poll(() => cards(page), WAIT).toEqual(['Mises à jour récentes', 'Conteneurs'])
+  release()
+
+  await expect
+    .poll(async () => panel.api('GET /api/dashboard/layout'), WAIT)
+    .toMatchObject({ panel: { order: ['jobs', 'containers', 'host', 'shortcuts'], hidden: ['host', 'shortcuts'] } })
+  expect(saves).toBe(2)
+})
+
 test('a card that fails to load does not affect the others', { timeout: LONG }, async () => {
   const { page } = await shownDashboard({ expected: REFUSED })
   await page.route('**/api/settings/public', (route) =>

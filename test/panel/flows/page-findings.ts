@@ -38,7 +38,7 @@ export async function findingsOf(page: Page): Promise<string[]> {
 }
 
 /** The height of a window in which most pages are whole, in px. */
-const TALL = 4_000
+export const TALL = 4_000
 
 /**
  * Adds the faults of the shown state: at all widths those of its layout, and at two those that axe finds in both themes.
