@@ -7,7 +7,9 @@ export function useKeptFocus(place: RefObject<HTMLElement | null>): void {
   // During rendering the page still contains the previous elements.
   had.current = place.current?.contains(document.activeElement) === true
   useLayoutEffect(() => {
-    if (had.current && !place.current?.contains(document.activeElement)) place.current?.focus()
+    const { activeElement, body } = document
+    // Not where the press has moved the focus elsewhere meanwhile.
+    if (had.current && (!activeElement || activeElement === body)) place.current?.focus()
   })
 }
 
