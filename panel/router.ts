@@ -12,6 +12,9 @@ const address = signal(here())
 /** Counts navigations, so that the same page with another query mounts again. */
 export const visits = signal(0)
 
+/** Whether somebody has navigated inside the panel: before, the address may be a link from anyone. A sign-in is no navigation. */
+export let isNavigated = false
+
 /** The current route; undefined for an unknown address. */
 export const route = computed(() => match(address.value))
 
@@ -132,6 +135,7 @@ export function guardLeaving(ask: Guard): () => void {
 
 function arrive(): void {
   address.value = here()
+  isNavigated = true
   visits.value = visits.peek() + 1
 }
 

@@ -116,7 +116,7 @@ export function usingChallengeOfNobody(hash: string, now: string): Statement[] {
   ]
 }
 
-/** Removes challenges that have expired. Returns their number. */
-export function pruneChallenges(db: Database, now: string): Promise<number> {
-  return db.run('DELETE FROM factor_challenges WHERE expires_at <= ?', [now])
+/** Removes challenges that expired by `before`. Returns their number. */
+export function pruneChallenges(db: Database, before: string): Promise<number> {
+  return db.run('DELETE FROM factor_challenges WHERE expires_at <= ?', [before])
 }

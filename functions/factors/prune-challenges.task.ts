@@ -3,7 +3,7 @@ import { pruneFactorLocks } from '../../db/access/factors.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { defineTask } from '../services.ts'
 
-/** Longer than any lock, plus the clock difference between instances. */
+/** Longer than any lock and any challenge, plus the clock difference between instances: a used challenge without its row is as new. */
 const KEPT_MS = 2 * 3_600_000
 
 /** Removes challenges that have expired, and counted answers that lock nothing any more. */
@@ -13,7 +13,8 @@ export default defineTask({
 
   async run({ db, clock }) {
     const now = clock()
-    await pruneChallenges(db, timestamp(now))
-    await pruneFactorLocks(db, timestamp(now), timestamp(new Date(now.getTime() - KEPT_MS)))
+    const kept = timestamp(new Date(now.getTime() - KEPT_MS))
+    await pruneChallenges(db, kept)
+    await pruneFactorLocks(db, timestamp(now), kept)
   },
 })

@@ -143,16 +143,18 @@ export function thingsIn(
   checks: readonly Check[],
   counts: (target: string) => boolean = () => true,
 ): number {
-  const needing = checks.filter((check) => counts(check.target) && needsOf(check) !== undefined)
-  const targets = new Set(needing.map(({ target }) => target))
+  const needing = checks.filter((check) => needsOf(check) !== undefined)
+  const targets = new Set(needing.map(({ target }) => target).filter(counts))
   let others = 0
   for (const item of items) {
     if (item.level === 'info' || item.level === 'ready') continue
     const isToldByTargets =
-      item.kind === 'job' && item.target === 'all' && needing.some((check) => check.last_upgrade?.job_id === item.job)
+      item.kind === 'job' &&
+      item.target === 'all' &&
+      needing.some(({ target, last_upgrade }) => counts(target) && last_upgrade?.job_id === item.job)
     const about = targetsIn(item)
     if (about.length === 0) others += 1
-    else if (!isToldByTargets) for (const target of about.filter(counts)) targets.add(target)
+    else if (!isToldByTargets) for (const target of about) if (target === 'all' || counts(target)) targets.add(target)
   }
   return targets.size + others
 }

@@ -5,7 +5,7 @@ import { addLaterStyle } from '../parts/later-style.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Status } from '../parts/status.tsx'
 import { targetName } from '../parts/target-name.ts'
-import { go, route, visits } from '../router.ts'
+import { go, isNavigated, route } from '../router.ts'
 import css from '../style/later/terminal.css' with { type: 'text' }
 import { useLoad } from '../wire/load.ts'
 import { canBeChecked, readTargets, type Target } from '../wire/packages.ts'
@@ -26,7 +26,7 @@ export function TerminalPage() {
   useEffect(() => {
     if (!wanted) return
     // A link can come from anyone, so a shell opens only after a press inside the panel.
-    if (visits.peek() > 0) openShell(wanted)
+    if (isNavigated) openShell(wanted)
     // Going back to this page must not open another shell.
     go('/terminal', { replace: true })
   }, [wanted])

@@ -34,8 +34,9 @@ function markOf(entry: Entry): StatusKind {
   return (action === 'update_end' ? (ENDS[String(details?.outcome)] ?? 'warn') : STATUS[action]) ?? 'ok'
 }
 
-/** A refusal that only asked for a new proof: nothing to look into. */
-const isProofAsked = ({ action, details }: Entry) => action === 'access_refused' && details?.code === 'step_up_required'
+/** A refusal that only asked for a new proof, once: nothing to look into. */
+const isProofAsked = ({ action, details }: Entry) =>
+  action === 'access_refused' && details?.code === 'step_up_required' && details.refused === undefined
 
 /** An entry as a sentence; its other fields are in the details. */
 export function AuditRow({ entry }: { entry: Entry }) {

@@ -266,14 +266,18 @@ test('expired challenges and forgotten answers are removed, open ones and locks 
   app.advance(2 * 60 * minute - 1000)
   await askedFactor(app)
   await pruneChallenges.run(app.services)
-  expect(await rows(app.db, 'SELECT count(*) AS n FROM factor_challenges')).toEqual([{ n: 1 }])
+  expect(await rows(app.db, 'SELECT count(*) AS n FROM factor_challenges')).toEqual([{ n: 2 }])
   expect(await rows(app.db, 'SELECT answers, locked_until FROM factor_locks')).toEqual([
     { answers: 1, locked_until: null },
   ])
 
-  app.advance(5 * minute)
+  app.advance(5 * minute + 1000)
   await pruneChallenges.run(app.services)
+  // Two hours after its end, the first one is gone.
+  expect(await rows(app.db, 'SELECT count(*) AS n FROM factor_challenges')).toEqual([{ n: 1 }])
 
+  app.advance(2 * 60 * minute)
+  await pruneChallenges.run(app.services)
   expect(await rows(app.db, 'SELECT * FROM factor_challenges')).toEqual([])
   expect(await rows(app.db, 'SELECT * FROM factor_locks')).toEqual([])
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import pruneChallenges from '../../../functions/factors/prune-challenges.task.ts'
 import login from '../../../functions/auth/login.post.ts'
 import loginAnswers from '../../../functions/auth/login-answers.post.ts'
 import me from '../../../functions/auth/me.get.ts'
@@ -324,6 +325,19 @@ test('a used challenge is refused in any spelling, and so is one that was change
     await refused(await send(app, spelt, assertion), 410, 'challenge_over')
   const sealed = app.secrets.seal('challenge oidc', data)
   await refused(await send(app, sealed, assertion), 410, 'challenge_over')
+})
+
+test('a used challenge stays used for an instance whose clock is behind the one that removes old ones', async () => {
+  const { app, authenticator } = await bob()
+  const { challenge, options } = await ask(app)
+  const assertion = authenticator.get(options)
+  await tokenOf(await send(app, challenge, assertion))
+
+  app.advance(3_600_000)
+  await pruneChallenges.run(app.services)
+  app.advance(-3_600_000)
+
+  await refused(await send(app, challenge, assertion), 410, 'challenge_over')
 })
 
 test('somebody who knows only the id of a passkey locks its owner out of no other factor', async () => {

@@ -262,6 +262,16 @@ test('output that comes too fast loses its middle, and a note says so', {
     .toMatch(/^… [\d,]+\sMio non affichés.*…\s+y\s/m)
 })
 
+test('a foreign link opens no shell by a sign-in either', { timeout: LONG }, async () => {
+  const service = await startService(await startDemo())
+  const page = await openPage(`${service.url}/terminal?target=host`)
+  await signIn(page)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.waitForURL(`${service.url}/terminal`)
+  await page.getByRole('button', { name: 'Ouvrir un terminal sur web' }).waitFor(WAIT)
+  expect(await page.getByRole('tab').count()).toBe(0)
+})
+
 test('a foreign link opens no shell without a press', { timeout: LONG }, async () => {
   const { page, service } = await panelAt('/containers')
 

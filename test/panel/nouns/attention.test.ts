@@ -225,6 +225,9 @@ test('an operator of some targets is told how many of these need somebody, and w
   const items = attentionOf({ ...known, checks, counts })
 
   expect([thingsIn(items, checks), thingsIn(items, checks, counts)]).toEqual([3, 1])
+  // A failed job on all containers is a row of the list, so it counts.
+  const failed = attentionOf({ ...known, checks: [], jobs: [job('all', 'failed')], counts })
+  expect(thingsIn(failed, [], counts)).toBe(1)
   expect(items.find(({ kind }) => kind === 'packages')).toMatchObject({ targets: 1, updates: 3 })
   expect(attentionOf({ ...known, checks }).find(({ kind }) => kind === 'packages')).toMatchObject({
     targets: 3,
