@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { signedIn } from '../../client/signed-in.ts'
 import { testHypervisor } from '../../hypervisor.ts'
 import { startDemo } from '../../runtime/demo.ts'
-import { focused, openPage, signIn } from '../browser.ts'
+import { focused, follow, openPage, signIn } from '../browser.ts'
 
 const LONG = 120_000
 const WAIT = { timeout: 60_000, interval: 50 }
@@ -166,6 +166,37 @@ test('changes that follow each other faster than they are saved are all kept', {
     .poll(async () => panel.api('GET /api/dashboard/layout'), WAIT)
     .toMatchObject({ panel: { order: ['jobs', 'containers', 'host', 'shortcuts'], hidden: ['host', 'shortcuts'] } })
   expect(saves).toBe(2)
+})
+
+test('a change survives leaving the dashboard and coming back while it is being saved', { timeout: LONG }, async () => {
+  const { panel, page } = await shownDashboard()
+  let release = () => {}
+  const first = new Promise<void>((resolve) => (release = resolve))
+  let [reads, saves] = [0, 0]
+  await page.route('**/api/dashboard/layout', async (route) => {
+    if (route.request().method() === 'PUT' && ++saves === 1) await first
+    await route.continue()
+  })
+  page.on('response', (response) => {
+    if (response.url().endsWith('/api/dashboard/layout') && response.request().method() === 'GET') reads += 1
+  })
+  await page.getByRole('button', { name: 'Personnaliser' }).click()
+  await page.getByRole('button', { name: 'Masquer Hôte' }).click()
+  await expect.poll(() => saves, WAIT).toBe(1)
+  const before = reads
+  await follow(page, '/updates')
+  await follow(page, '/')
+  await expect.poll(() => reads, WAIT).toBeGreaterThan(before)
+  await page.getByRole('button', { name: 'Personnaliser' }).waitFor(WAIT)
+  release()
+
+  await expect
+    .poll(async () => panel.api('GET /api/dashboard/layout'), WAIT)
+    .toMatchObject({ panel: { hidden: ['host'] } })
+  await expect.poll(() => cards(page), WAIT).not.toContain('Hôte')
+  await page.reload()
+  await page.locator('.card').first().waitFor(WAIT)
+  await expect.poll(() => cards(page), WAIT).not.toContain('Hôte')
 })
 
 test('a card that fails to load does not affect the others', { timeout: LONG }, async () => {
