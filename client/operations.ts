@@ -919,20 +919,31 @@ export interface Operations {
   }
   /** Everybody who has signed in */
   'GET /api/auth/users': {
-    answer: Array<{
-      id: AccountId
-      username: string
-      role: 'viewer' | 'operator' | 'admin' /** The targets that it works on; none for a viewer. */
-      operates: 'all' | Array<string>
-      last_login_at: string | null /** When the host last confirmed the account and its rights. */
-      rights_at: string | null
-      sessions: number
-      tokens: number
-      factors: { totp: number; passkeys: number; recovery_codes: number }
-      barred_at: string | null
-      barred_by: string | null
-    }>
-    code: 'enrolment_required' | 'forbidden' | 'rate_limited' | 'target_forbidden' | 'unauthenticated' | AnyCode
+    query?: { limit?: number /** The `next` of the page before. */; after?: string }
+    answer: {
+      users: Array<{
+        id: AccountId
+        username: string
+        role: 'viewer' | 'operator' | 'admin' /** The targets that it works on; none for a viewer. */
+        operates: 'all' | Array<string>
+        last_login_at: string | null /** When the host last confirmed the account and its rights. */
+        rights_at: string | null
+        sessions: number
+        tokens: number
+        factors: { totp: number; passkeys: number; recovery_codes: number }
+        barred_at: string | null
+        barred_by: string | null
+      }>
+      next: string | null
+    }
+    code:
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'invalid_request'
+      | 'rate_limited'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Lift the bar of an account */
   'DELETE /api/auth/users/{id}/bar': {
@@ -1934,6 +1945,7 @@ export interface Operations {
       | 'login_busy'
       | 'login_rate_limited'
       | 'proof_impossible'
+      | 'proof_needs_factor'
       | 'proof_required'
       | 'proof_wrong'
       | 'rate_limited'
@@ -2108,6 +2120,7 @@ export interface Operations {
       | 'login_busy'
       | 'login_rate_limited'
       | 'proof_impossible'
+      | 'proof_needs_factor'
       | 'proof_required'
       | 'proof_wrong'
       | 'rate_limited'
@@ -2291,6 +2304,7 @@ export interface Operations {
       | 'login_busy'
       | 'login_rate_limited'
       | 'proof_impossible'
+      | 'proof_needs_factor'
       | 'proof_required'
       | 'proof_wrong'
       | 'rate_limited'

@@ -10,6 +10,8 @@ export interface NewSession {
   expires_at: string
   user_agent: string
   ip: string
+  /** The start of the session, unless given. */
+  proven_at?: string
   proven_by: ProvenBy
 }
 
@@ -18,8 +20,8 @@ export const ProvenBy = z.enum(['password', 'host', 'totp', 'passkey', 'recovery
 export type ProvenBy = z.infer<typeof ProvenBy>
 
 /**
- * Stores a session and the user's last login, and executes `more`, in one transaction. The session counts as used and its
- * user as proven now. Returns its id.
+ * Stores a session and the user's last login, and executes `more`, in one transaction. The session counts as used
+ * now. Returns its id.
  */
 export async function addSession(
   db: Database,
@@ -27,12 +29,12 @@ export async function addSession(
   now: string,
   more: readonly Statement[] = [],
 ): Promise<number> {
-  const { user_id, token_hash, expires_at, user_agent, ip, proven_by } = session
+  const { user_id, token_hash, expires_at, user_agent, ip, proven_at = now, proven_by } = session
   await db.batch([
     {
       sql: `INSERT INTO sessions (user_id, token_hash, expires_at, user_agent, ip, created_at, last_used_at, proven_at, proven_by)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      args: [user_id, token_hash, expires_at, user_agent, ip, now, now, now, proven_by],
+      args: [user_id, token_hash, expires_at, user_agent, ip, now, now, proven_at, proven_by],
     },
     { sql: 'UPDATE users SET last_login_at = ? WHERE id = ?', args: [now, user_id] },
     ...more,

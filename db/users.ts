@@ -102,6 +102,23 @@ export async function findHostAccountByName(db: Database, username: string): Pro
   return account
 }
 
+/**
+ * Returns true if another user's name differs from this one only in its case or its domain (`BOB`, `bob@example.org`,
+ * `EXAMPLE\\bob`), unless the host has told that this name is an account, too.
+ */
+export async function isOtherSpelling(db: Database, username: string): Promise<boolean> {
+  const known = await db.query(Spelling, `SELECT username, uid FROM users WHERE ${PEOPLE}`)
+  if (known.some((user) => user.username === username && user.uid !== null)) return false
+  const bare = withoutDomain(username)
+  return known.some((user) => user.username !== username && withoutDomain(user.username) === bare)
+}
+
+const Spelling = z.object({ username: z.string(), uid: z.number().nullable() })
+
+function withoutDomain(name: string): string {
+  return name.replace(/^.*\\/, '').replace(/@.*$/, '').toLowerCase()
+}
+
 /** Stores the rights that the host reports now. Writes the audit entry only if they change. */
 export async function changeRights(
   db: Database,

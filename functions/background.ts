@@ -87,7 +87,7 @@ export const tasks: readonly Task<Services>[] = [
   refreshData, //       every minute
   schedulePings, //     every 2 s
   schedulesDue, //      every 2 s
-  syncEndedSessions, // every 20 s
+  syncEndedSessions, // every 2 s
 ]
 
 /** The commands of the command line, other than starting the service. */

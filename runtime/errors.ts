@@ -125,17 +125,16 @@ export function errorBody({ code, message, details, more }: Failure): string {
   return JSON.stringify({ error: message, code, ...(details && { details }), ...more })
 }
 
-/**
- * An error outside this service, such as on the host. It converts itself to a Failure and is logged without a stack.
- */
+/** An error outside this service, such as on the host. It converts itself to a Failure; its log line has no stack. */
 export abstract class OutsideError extends Error {
   abstract toFailure(): Failure
+  /** Writes the log line of a request that failed for it. */
+  logTo(log: Log, request: Record<string, unknown>): void {
+    log.warn({ ...request, reason: this.message }, 'request failed at the host')
+  }
 }
 
-/**
- * The logged reason for refusing a page of another origin. Its message tells the operator what to configure if the page
- * is the panel's own.
- */
+/** The logged reason for refusing a page of another origin. Its message says what to configure for the panel's own. */
 export class ForeignPage extends Error {
   override readonly name = 'ForeignPage'
   readonly origin: string
@@ -157,16 +156,16 @@ export function translate(error: unknown): Failure {
   return fail('internal', { cause: error })
 }
 
-/** Whether a failure is a fault of the service. A 501 or 503 without a cause is an intended response. */
+/** Whether a failure is a fault of the service, not one outside. A 501 or 503 without a cause is an intended response. */
 export function isFault({ status, cause }: Failure): boolean {
-  return status >= 500 && !((status === 501 || status === 503) && cause === undefined)
+  return status >= 500 && !(cause instanceof OutsideError) && !((status === 501 || status === 503) && !cause)
 }
 
 /** Logs one line about a refused request. Only faults include a stack; errors on the host include one sentence. */
 export function logRefusal(log: Log, request: Record<string, unknown>, failure: Failure): void {
   const { code, details, cause } = failure
   const entry = { ...request, code, ...(details && { details }) }
-  if (cause instanceof OutsideError) log.warn({ ...entry, reason: cause.message }, 'request failed at the host')
+  if (cause instanceof OutsideError) cause.logTo(log, entry)
   else if (cause instanceof ForeignPage) log.warn({ ...entry, origin: cause.origin }, cause.message)
   else if (isFault(failure)) log.error({ ...entry, err: cause }, 'request failed')
   else log.info(entry, 'request refused')

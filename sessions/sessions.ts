@@ -27,6 +27,8 @@ const CACHED = 10_000
  * Half of the minute within which every instance must know of an ended session, so that one failed read is harmless.
  */
 const STALE_MS = 30_000
+/** How often `sync` reads the signing keys: well within the same minute. */
+const KEYS_MS = 20_000
 /** A login signs two tokens: the second signature reuses the read of the first. */
 const SIGN_STALE_MS = 1_000
 /** Number of ended sessions kept in memory: far more than can end while one of their tokens is valid. */
@@ -72,7 +74,9 @@ export interface Sessions {
   noteUse(user: Pick<User, 'sid'>, address: string): void
   /** Calls `listener` when the session ends, or at once if it has ended. Returns a function that unsubscribes. */
   onEnd(sid: string, listener: () => void): () => void
-  /** Reads the sessions that other instances ended, and the signing keys. */
+  /** Reads the sessions that other instances ended, and the signing keys if they were last read 20 s ago. */
+  sync(): Promise<void>
+  /** Reads both at once. */
   refresh(): Promise<void>
   publishedKeys(): Promise<PublicKey[]>
 }
@@ -97,7 +101,8 @@ export async function createSessions(services: {
   const ended = createRecentCache<true>(REMEMBERED)
   const listeners = new Map<string, Set<() => void>>()
   let lastSeq = 0
-  let refreshedAt = clock().getTime()
+  let endedReadAt = clock().getTime()
+  let keysReadAt = endedReadAt
   let refreshing: Promise<void> | undefined
 
   const tell = (sid: string) => {
@@ -116,12 +121,18 @@ export async function createSessions(services: {
     }
   }
 
-  const readAgain = async () => {
+  const readEndedAgain = async () => {
     const at = clock().getTime()
     await readEnded()
+    endedReadAt = at
+  }
+
+  const readAgain = async () => {
+    const at = clock().getTime()
+    await readEndedAgain()
     // Tokens of a removed key are no longer valid, even if they were verified before.
     if (await keys.reload()) verified = createRecentCache(CACHED)
-    refreshedAt = at
+    keysReadAt = at
   }
 
   const refresh = (): Promise<void> => {
@@ -131,9 +142,10 @@ export async function createSessions(services: {
     return refreshing
   }
 
-  const isStale = (afterMs = STALE_MS) => Math.abs(clock().getTime() - refreshedAt) > afterMs
+  const since = (at: number) => Math.abs(clock().getTime() - at)
+  const isStale = () => since(endedReadAt) > STALE_MS || since(keysReadAt) > STALE_MS
   /** Reads the keys before a signature, which is rare and must not use a key that was just revoked. */
-  const fresh = () => (isStale(SIGN_STALE_MS) ? refresh() : undefined)
+  const fresh = () => (since(keysReadAt) > SIGN_STALE_MS ? refresh() : undefined)
 
   const verify = (token: string): User | undefined | Promise<User | undefined> => {
     const cache = verified
@@ -175,7 +187,7 @@ export async function createSessions(services: {
       const count = await endSessions(db, choice, timestamp(clock()), announce)
       await readEnded().catch((error: unknown) => {
         // The sessions have ended in the database. The next verification must read that first.
-        refreshedAt = Number.NEGATIVE_INFINITY
+        endedReadAt = Number.NEGATIVE_INFINITY
         log.error({ err: error }, 'the end of sessions is not read yet')
       })
       return count
@@ -200,6 +212,7 @@ export async function createSessions(services: {
         if (own.size === 0 && listeners.get(sid) === own) listeners.delete(sid)
       }
     },
+    sync: () => refreshing ?? (since(keysReadAt) >= KEYS_MS ? refresh() : readEndedAgain()),
     refresh,
     async publishedKeys() {
       await fresh()

@@ -69,6 +69,8 @@ export async function createSigningKeys(source: Source & { jwtKey: string | unde
   const known = new Map<string, { key: Key; published: PublicKey }>()
   const logged = new Set<string>()
   let signer: Signer | undefined
+  /** The key of the environment can never be added again. */
+  let isRevoked = false
 
   const logOnce = (kid: string, write: () => void) => {
     if (!logged.has(kid)) write()
@@ -84,11 +86,11 @@ export async function createSigningKeys(source: Source & { jwtKey: string | unde
 
   const read = async (): Promise<SigningKeyRow[]> => {
     const rows = await readSigningKeys(db)
-    if (!environment || rows.some(({ kid }) => kid === environment.kid)) return rows
+    if (!environment || isRevoked || rows.some(({ kid }) => kid === environment.kid)) return rows
     await addKey(source, environment.pem, 'environment')
     const again = await readSigningKeys(db)
-    if (!again.some(({ kid }) => kid === environment.kid))
-      logOnce(environment.kid, () => log.error({ kid: environment.kid }, 'PANEL_JWT_KEY is revoked: change it'))
+    isRevoked = !again.some(({ kid }) => kid === environment.kid)
+    if (isRevoked) log.error({ kid: environment.kid }, 'PANEL_JWT_KEY is revoked: change it')
     return again
   }
 

@@ -112,7 +112,10 @@ export function refusesCommands({ shell }: Account): boolean {
   return /(^|\/)(nologin|false)$/.test(shell)
 }
 
-/** 1 to 256 characters, none of them special to sshd (`name:style`, `name/role`), to a terminal or to a list. */
+/**
+ * 1 to 256 characters, none of them special to sshd (`name:style`, `name/role`), to a terminal or to a list. A number is no
+ * name: `id` and `getent` take it for a uid, also with leading zeros or a plus, and would tell of another account.
+ */
 export function isAccountName(name: string): boolean {
-  return /^[^:/\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]{1,256}$/u.test(name)
+  return /^(?!\+?\d+$)[^:/\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]{1,256}$/u.test(name)
 }

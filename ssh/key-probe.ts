@@ -6,7 +6,7 @@ import type { SshAccount } from './settings.ts'
 /** Time limit of the whole question. */
 const PROBE_MS = 20_000
 /** sshd ends a connection after six refused keys (MaxAuthTries), and counts it once in its penalties. */
-const MOST_KEYS = 5
+export const MOST_KEYS = 5
 
 /**
  * Returns those of at most five public keys with which the host would let the account in: sshd answers that before it

@@ -22,7 +22,7 @@ export { createHost, type Host } from './host.ts'
 export type { Checked } from './login-check.ts'
 export type { Prompt } from './login/prompts.ts'
 export { isRoots } from './identity-script.ts'
-export { acceptedKeys } from './key-probe.ts'
+export { acceptedKeys, MOST_KEYS } from './key-probe.ts'
 export { authorizedLine, KEY_OPTIONS, newSshKey, readSshKey, type SshKey } from './key.ts'
 export { type Account, type Claim, type Identity, isAccountName, refusesCommands } from './identity.ts'
 export {

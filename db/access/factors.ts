@@ -34,6 +34,19 @@ export function expectingNoFactor(userId: number): Statement {
   return { sql, args: [userId] }
 }
 
+const NextId = z.object({ id: z.number() })
+
+/** The id of the next factor, unless another one is added before. */
+export async function nextFactorId(db: Database): Promise<number> {
+  const sql = "SELECT coalesce(max(seq), 0) + 1 AS id FROM sqlite_sequence WHERE name = 'factors'"
+  return (await db.query(NextId, sql))[0]?.id ?? 1
+}
+
+/** Makes the statement that rolls its transaction back unless this is the id of the newest factor. `isLostClaim` tells it. */
+export function expectingNewestFactor(id: number): Statement {
+  return { sql: 'INSERT INTO claims (won) SELECT 0 WHERE (SELECT max(id) FROM factors) IS NOT ?', args: [id] }
+}
+
 /** The condition that the user has fewer than `most` factors. */
 const ROOM = '(SELECT count(*) FROM factors WHERE user_id = ?) < ?'
 

@@ -20,8 +20,12 @@ const Account = z.object({
 /** An account that has signed in, with the numbers of what it has: what has expired or was used does not count. */
 export type AccountRow = z.infer<typeof Account>
 
-/** All accounts that have signed in, by name. */
-export function listAccounts(db: Database, now: string): Promise<AccountRow[]> {
+/** The accounts that have signed in, by name: those after a name, at most so many, or all. */
+export function listAccounts(
+  db: Database,
+  now: string,
+  { after = null, limit = -1 }: { after?: string | null; limit?: number } = {},
+): Promise<AccountRow[]> {
   const count = (from: string) => `(SELECT count(*) FROM ${from} AND user_id = users.id)`
   const sql = `
     SELECT id, username, is_admin, operates, last_login_at, rights_at, barred_at, barred_by,
@@ -30,8 +34,8 @@ export function listAccounts(db: Database, now: string): Promise<AccountRow[]> {
       ${count(`factors WHERE kind = 'totp'`)} AS totp,
       ${count(`factors WHERE kind = 'passkey'`)} AS passkeys,
       ${count('recovery_codes WHERE used_at IS NULL')} AS recovery_codes
-    FROM users WHERE id <> ${AUTOMATIC_USER} ORDER BY username`
-  return db.query(Account, sql, [now])
+    FROM users WHERE id <> ${AUTOMATIC_USER} AND (?2 IS NULL OR username > ?2) ORDER BY username LIMIT ?3`
+  return db.query(Account, sql, [now, after, limit])
 }
 
 /**

@@ -50,16 +50,19 @@ function csvLine(row: ExportedRow): string {
   return `${COLUMNS.map((name) => cell(row[name])).join(',')}\r\n`
 }
 
-/** How formulas begin; spreadsheets ignore white space before them, and take full-width signs for the others. */
-const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/
+/**
+ * How formulas begin; spreadsheets ignore white space before them, and take full-width signs for the others. Those of many
+ * countries part cells at semicolons, also within the quotes of a text, so a formula may begin there, too.
+ */
+const FORMULA = /(^|[;\t\r\n])(["\s]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])/g
 
 /**
- * A cell by RFC 4180. A spreadsheet takes a text that begins like that for a formula, which an
- * attacker could hide in a user name: such a text gets an apostrophe in front.
+ * A cell by RFC 4180. An attacker could hide a formula in a user name: where a spreadsheet would take a text for one, it gets
+ * an apostrophe in front.
  */
 function cell(value: string | number | null): string {
   if (value === null) return ''
   const text = String(value)
-  const harmless = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text
+  const harmless = typeof value === 'string' ? text.replace(FORMULA, "$1'$2") : text
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }

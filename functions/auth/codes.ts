@@ -58,6 +58,10 @@ export const AUTH_ERRORS = {
   proof_wrong: [403, 'L’hôte n’a pas accepté votre mot de passe : rien n’a changé.'],
   // Not 401, which would mean that the session has ended.
   proof_more_asked: [403, 'L’hôte demande plus que le mot de passe.', { more: PROMPTS }],
+  proof_needs_factor: [
+    403,
+    'Cet hôte ne se contente pas de votre mot de passe : ajoutez un second facteur à votre compte, ou attendez que le dernier ajouté ait 24 h, puis recommencez. Les réglages se changent aussi sur la console du serveur : ops-panel settings set.',
+  ],
   proof_impossible: [
     503,
     'L’hôte actuel ne peut pas vérifier votre mot de passe ({message}). Sur la console du serveur : ops-panel settings set.',

@@ -88,16 +88,23 @@ export async function endReplaced(
 
 /**
  * Opens a session and sets its cookie. `more` is executed in the transaction that stores the session and its audit
- * entry. `enrolling` is for accounts that must first add a second factor.
+ * entry. `enrolling` is for accounts that must first add a second factor. `provenAt` is when they proved who they are, if that
+ * was before now.
  */
 export async function openSession(
   context: Pick<Given, 'db' | 'sessions' | 'clock' | 'caller' | 'auditEntry' | 'header'>,
   { id, username, rights }: Admitted,
-  { provenBy, enrolling = false, more = [] }: { provenBy: ProvenBy; enrolling?: boolean; more?: readonly Statement[] },
+  {
+    provenBy,
+    provenAt,
+    enrolling = false,
+    more = [],
+  }: { provenBy: ProvenBy; provenAt?: Date | undefined; enrolling?: boolean; more?: readonly Statement[] },
 ): Promise<z.infer<typeof SignedIn>> {
   const { db, sessions, clock, caller, auditEntry, header } = context
   const now = clock()
   const at = timestamp(now)
+  const proven = provenAt && provenAt < now ? provenAt : now
   const { token, hash, expires } = await sessions.refreshToken(id)
   const told = await newAddressEvents(db, { user: { id, username }, address: caller.address, at })
   const session = {
@@ -106,13 +113,14 @@ export async function openSession(
     expires_at: timestamp(expires),
     user_agent: caller.userAgent,
     ip: caller.address,
+    proven_at: timestamp(proven),
     proven_by: provenBy,
   }
   const details = provenBy === 'password' ? {} : { details: { by: provenBy } }
   const entry = auditEntry('login_success', { user: { id, username }, ...details })
   const sid = String(await addSession(db, session, at, [entry, ...told, ...more]))
-  const proven = now.getTime() / 1000
-  const access_token = await sessions.accessToken({ id, username, ...rights, sid, proven, enrolling })
+  const bearer = { id, username, ...rights, sid, proven: proven.getTime() / 1000, enrolling }
+  const access_token = await sessions.accessToken(bearer)
   header('set-cookie', refreshCookie(token, expires, caller))
   return { access_token, expires_in: ACCESS_SECONDS, user: { id, username, is_admin: rights.role === 'admin' } }
 }

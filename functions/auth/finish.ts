@@ -21,13 +21,14 @@ export const PendingSignIn = z.object({
 
 /**
  * Ends the part of a sign-in that the host decides. Opens a session, which may only enrol where a factor is required and
- * none is enrolled. For an account with an enrolled factor, throws `factor_required` with a challenge instead;
+ * none is enrolled. `provenAt` is as in `openSession`. For an account with an enrolled factor, throws `factor_required` with a challenge instead;
  * `POST /api/auth/login/answers` goes on.
  */
 export async function finishSignIn(
   context: Context<undefined, (typeof FINISH_ERRORS)[number], (typeof ENTRY_ACTIONS)[number]>,
   admitted: Admitted,
   provenBy: ProvenBy,
+  provenAt?: Date,
 ): Promise<z.infer<typeof SignedIn>> {
   const ask = async () => {
     const asked = await askFactor(context, { userId: admitted.id, purpose: 'sign_in', data: admitted })
@@ -36,7 +37,7 @@ export async function finishSignIn(
   await ask()
   const enrolling = isFactorRequired(context.config, admitted.rights.role)
   const more = [expectingNoFactor(admitted.id)]
-  return openSession(context, admitted, { provenBy, enrolling, more }).catch(async (error: unknown) => {
+  return openSession(context, admitted, { provenBy, provenAt, enrolling, more }).catch(async (error: unknown) => {
     // The first factor was added in this moment. It has ended the sessions that there were, and would free this one.
     if (isLostClaim(error)) await ask()
     throw error

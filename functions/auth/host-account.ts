@@ -1,5 +1,12 @@
 import { onlyIf } from '../../db/audit.ts'
-import { type AccountFacts, changeRights, confirmRights, findHostAccount, type HostAccount } from '../../db/users.ts'
+import {
+  type AccountFacts,
+  changeRights,
+  confirmRights,
+  findHostAccount,
+  type HostAccount,
+  isOtherSpelling,
+} from '../../db/users.ts'
 import { timestamp } from '../../platform/clock.ts'
 import type { User } from '../../runtime/context.ts'
 import { Failure } from '../../runtime/errors.ts'
@@ -45,7 +52,10 @@ export async function resolveSignIn(
   if (account === 'unconfirmed' || account === 'unasked') {
     // Only the account itself says here which groups it is in.
     const groups = identity?.groups ?? []
-    const rights = account === 'unasked' ? rightsOf({ isAdmin: claims, groups }, config) : withoutGroups(config)
+    const known = account === 'unasked' ? rightsOf({ isAdmin: claims, groups }, config) : withoutGroups(config)
+    // The factors of an account, its bar and its tokens belong to one spelling. Nobody tells here which one the host means.
+    const isSpelling = (identity !== null && identity.name !== typed) || (await isOtherSpelling(services.db, typed))
+    const rights = isSpelling ? 'unconfirmed' : known
     return { username: typed, rights, learnt: { ...stored(rights), own_word, kept_out: own_word === 'refused' } }
   }
   if (!isAccountName(account.name)) return undefined
@@ -203,12 +213,12 @@ async function rightsBy(
   return rights
 }
 
-function endOf(account: Account, { username, uid, shadow_counts }: HostAccount): Ended | undefined {
+function endOf(account: Account, { username, uid, shadow_counts, kept_out }: HostAccount): Ended | undefined {
   if (account.name !== username) return 'name'
   if (uid !== null && account.uid !== uid) return 'replaced'
-  if (!shadow_counts) return undefined
-  if (account.overdue === 'expired') return 'expired'
-  return account.localPassword === false ? 'locked' : undefined
+  // Where shadow(5) does not count, an expired account that signed in all the same was kept out from then on.
+  if (account.overdue === 'expired' && (shadow_counts || !kept_out)) return 'expired'
+  return shadow_counts && account.localPassword === false ? 'locked' : undefined
 }
 
 /**

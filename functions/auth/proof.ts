@@ -28,18 +28,8 @@ export const PROOF_ERRORS = [
 
 /**
  * Has the host check the signed-in user's own password. Throws one of `PROOF_ERRORS` when the check fails; none has
- * status 401, which would mean that the session has ended. A refused password is audited as `proof_refused`.
- */
-export async function prove(
-  password: string | undefined,
-  context: Context<User, (typeof PROOF_ERRORS)[number], 'proof_refused'>,
-): Promise<void> {
-  await provePassword(password, context, (note) => context.audit('proof_refused', note))
-}
-
-/**
- * Does the same; `noteRefusal` writes the audit entry of a refused password. With `asks`, returns the questions of a host
- * that asks more than the password, which otherwise is `proof_impossible`.
+ * status 401, which would mean that the session has ended. `noteRefusal` writes the audit entry of a refused password. With
+ * `asks`, returns the questions of a host that asks more than the password, which otherwise is `proof_impossible`.
  */
 export async function provePassword(
   password: string | undefined,

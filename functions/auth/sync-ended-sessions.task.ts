@@ -4,5 +4,5 @@ import { defineTask } from '../services.ts'
 export default defineTask({
   name: 'sync-ended-sessions',
   every: 2,
-  run: ({ sessions }) => sessions.refresh(),
+  run: ({ sessions }) => sessions.sync(),
 })

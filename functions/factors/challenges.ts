@@ -37,15 +37,18 @@ export const CHALLENGE_SECONDS: Readonly<Record<Purpose, number>> = {
   console: 1_800,
 }
 
-/** The id of a challenge, as a client gives it. */
-export const ChallengeId = z
-  .string()
-  .min(1)
-  .max(8_192)
-  .meta({
-    description: 'The challenge that is answered.',
-    examples: ['0LwTgDPgE5hyPa5nSVm6yHFFZkqEwBtV0nVUhk6pEwM'],
-  })
+const ABOUT = {
+  description: 'The challenge that is answered.',
+  examples: ['0LwTgDPgE5hyPa5nSVm6yHFFZkqEwBtV0nVUhk6pEwM'],
+}
+/** Characters of the id of a stored challenge at most; it has 43. */
+export const MOST_OF_ID = 64
+
+/** The id of a stored challenge, as a client gives it. */
+export const ChallengeId = z.string().min(1).max(MOST_OF_ID).meta(ABOUT)
+
+/** A challenge of nobody, which is not stored: its id is its sealed content. */
+export const SealedChallenge = z.string().min(1).max(8_192).meta(ABOUT)
 
 type Given = Pick<Services, 'db' | 'secrets' | 'clock'>
 

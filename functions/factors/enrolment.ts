@@ -1,5 +1,13 @@
 import * as z from 'zod'
-import { expectingNoFactor, type ListedFactor, listFactors, replacingRecoveryCodes } from '../../db/access/factors.ts'
+import { isLostClaim } from '../../db/access/claims.ts'
+import {
+  expectingNewestFactor,
+  expectingNoFactor,
+  type ListedFactor,
+  listFactors,
+  nextFactorId,
+  replacingRecoveryCodes,
+} from '../../db/access/factors.ts'
 import { onlyIf, withCount } from '../../db/audit.ts'
 import type { Statement } from '../../db/libsql/database.ts'
 import type { User } from '../../runtime/context.ts'
@@ -68,12 +76,13 @@ export async function expectRoom({
 /**
  * Stores a factor of `user` by `statements`, which also use its challenge up, with its audit entry; with the user's first
  * factor, ten recovery codes too. Where a factor is required, the first one ends all sessions but the caller's: somebody
- * who knows the password may have opened one, which the factor of its owner would free.
+ * who knows the password may have opened one, which the factor of its owner would free. Nothing is read after the transaction:
+ * the codes must arrive whatever happens then.
  */
 export async function enrol(
   context: Given,
   user: Pick<User, 'id' | 'username'> & { sid?: string },
-  { kind, name }: Pick<ListedFactor, 'kind' | 'name'>,
+  { kind, name, created_at }: Pick<ListedFactor, 'kind' | 'name' | 'created_at'>,
   statements: readonly Statement[],
 ): Promise<z.infer<typeof Enrolled>> {
   const { db, auditEntry, fail, config } = context
@@ -83,13 +92,25 @@ export async function enrol(
   const told = made && [...replacingRecoveryCodes(user.id, made.hashes), auditEntry('recovery_codes_made', { user })]
   const added = auditEntry('factor_add', { user, target: user.username, details: { kind, name } })
   // Of two first factors at the same time only one has recovery codes that count, and one session that stays.
-  const changes = [...(isFirst ? [expectingNoFactor(user.id)] : []), ...statements, added, ...(told ?? [])]
+  const first = isFirst ? [expectingNoFactor(user.id)] : []
   const isEnding = isFirst && config.requireFactor !== 'off'
-  await onceOnly<unknown>(isEnding ? endOthers(context, user, changes) : db.batch(changes))
-  const factor = (await listFactors(db, user.id)).findLast((each) => each.kind === kind && each.name === name)
-  // Removed again in the same moment, by another tab.
-  if (!factor) throw fail('challenge_over')
-  return { factor, ...(made && { recovery_codes: made.codes }) }
+  const id = await withNextId(db, (next) => {
+    const changes = [...first, ...statements, expectingNewestFactor(next), added, ...(told ?? [])]
+    return isEnding ? endOthers(context, user, changes) : db.batch(changes)
+  })
+  return { factor: { id, kind, name, created_at, last_used_at: null }, ...(made && { recovery_codes: made.codes }) }
+}
+
+/** Returns the id with which a transaction succeeded; it is repeated where somebody else's factor got that id. */
+async function withNextId(db: Given['db'], transaction: (id: number) => Promise<unknown>): Promise<number> {
+  const id = await nextFactorId(db)
+  try {
+    await transaction(id)
+    return id
+  } catch (error) {
+    if (isLostClaim(error) && (await nextFactorId(db)) !== id) return withNextId(db, transaction)
+    return onceOnly<never>(Promise.reject(error))
+  }
 }
 
 function endOthers(

@@ -1,6 +1,5 @@
 import { addingPasskey, findPasskey } from '../../db/access/passkeys.ts'
 import type { Statement } from '../../db/libsql/database.ts'
-import { timestamp } from '../../platform/clock.ts'
 import type { User } from '../../runtime/context.ts'
 import type { Context, ErrorCode } from '../services.ts'
 import { MOST_FACTORS } from './enrolment.ts'
@@ -17,9 +16,14 @@ type Given = Context<undefined, (typeof PASSKEY_ERRORS)[number], 'factor_refused
  * audited as `factor_refused`, with its reason.
  */
 export async function newPasskey(
-  { db, clock, audit, fail }: Pick<Given, 'db' | 'clock' | 'audit' | 'fail'>,
+  { db, audit, fail }: Pick<Given, 'db' | 'audit' | 'fail'>,
   question: PasskeyQuestion,
-  { user, name, response }: { user: Pick<User, 'id' | 'username'>; name: string; response: Registration },
+  {
+    user,
+    name,
+    created_at,
+    response,
+  }: { user: Pick<User, 'id' | 'username'>; name: string; created_at: string; response: Registration },
 ): Promise<Statement[]> {
   const refused = (reason: string) =>
     audit('factor_refused', { user, target: user.username, details: { kind: 'passkey', name, reason } })
@@ -32,5 +36,5 @@ export async function newPasskey(
     await refused('known')
     throw fail('passkey_known')
   }
-  return addingPasskey({ ...registered.passkey, user_id: user.id, name }, MOST_FACTORS, timestamp(clock()))
+  return addingPasskey({ ...registered.passkey, user_id: user.id, name }, MOST_FACTORS, created_at)
 }

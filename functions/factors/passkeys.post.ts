@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { timestamp } from '../../platform/clock.ts'
 import { WRITES } from '../../runtime/function.ts'
 import { defineFunction } from '../services.ts'
 import { ChallengeId, countChallengeAnswer, findChallenge, useChallenge } from './challenges.ts'
@@ -33,10 +34,11 @@ export default defineFunction({
   errors: [...PASSKEY_ERRORS, ...ENROLMENT_ERRORS],
 
   async handler({ body: { challenge: id, name, response } }, context) {
-    const { user } = context
+    const { user, clock } = context
     const challenge = await findChallenge(context, { id, purpose: 'passkey', userId: user.id }, PasskeyQuestion)
     await countChallengeAnswer(context, challenge)
-    const added = await newPasskey(context, challenge.data, { user, name, response })
-    return enrol(context, user, { kind: 'passkey', name }, [...useChallenge(context, challenge), ...added])
+    const created_at = timestamp(clock())
+    const added = await newPasskey(context, challenge.data, { user, name, created_at, response })
+    return enrol(context, user, { kind: 'passkey', name, created_at }, [...useChallenge(context, challenge), ...added])
   },
 })

@@ -39,10 +39,11 @@ export default defineFunction({
     const now = clock()
     const step = await stepOf({ secret, code }, now)
     if (step === undefined) throw await wrongAnswer(context, challenge)
+    const created_at = timestamp(now)
     const sealed = secrets.seal(totpSecret(user.id), secret)
-    return enrol(context, user, { kind: 'totp', name }, [
+    return enrol(context, user, { kind: 'totp', name, created_at }, [
       ...useChallenge(context, challenge),
-      ...addingTotp({ userId: user.id, name, secret: sealed, step }, MOST_FACTORS, timestamp(now)),
+      ...addingTotp({ userId: user.id, name, secret: sealed, step }, MOST_FACTORS, created_at),
     ])
   },
 })

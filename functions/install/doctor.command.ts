@@ -15,6 +15,7 @@ import { checkCertificate } from './certificate-check.ts'
 import { checkEngine } from './engine-check.ts'
 import { type Check, checkHost } from './host-check.ts'
 import { checkProtection } from './protection-check.ts'
+import { checkProvider } from './provider-check.ts'
 import { describeCheck } from './wizard.ts'
 
 type Finding = Omit<Check, 'id'>
@@ -40,6 +41,7 @@ export default defineCommand({
       'db' in storage ? await checkDatabase(storage, config) : storage,
       ...(await checkFolder(config)),
       ...(await checkCertificate(config, context.clock())),
+      ...(await checkProvider(config, context.clock)),
       ...('db' in storage ? await checkAccount(storage, context) : []),
     ]
     if ('db' in storage) await storage.db.close()

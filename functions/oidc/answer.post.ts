@@ -1,13 +1,11 @@
 import * as z from 'zod'
-import { ForeignPage } from '../../runtime/errors.ts'
+import { type Failure, ForeignPage } from '../../runtime/errors.ts'
 import { admit, ENTRY_ACTIONS, SIGNED_IN_EXAMPLE, SignedIn } from '../auth/entry.ts'
 import { FINISH_ERRORS, finishSignIn } from '../auth/finish.ts'
 import { resolveNamed } from '../auth/host-account.ts'
-import { ChallengeId, countChallengeAnswer, findChallenge, onceOnly, useChallenge } from '../factors/challenges.ts'
+import { SealedChallenge, countChallengeAnswer, findChallenge, onceOnly, useChallenge } from '../factors/challenges.ts'
 import { defineFunction } from '../services.ts'
-import { accountOf, logOidcFailure, OidcError, Pending } from './provider.ts'
-
-const CODES = { unreachable: 'oidc_unreachable', denied: 'oidc_denied', invalid: 'oidc_invalid' } as const
+import { accountOf, OidcError, Pending } from './provider.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -21,7 +19,7 @@ export default defineFunction({
   audit: ENTRY_ACTIONS,
   request: {
     body: z.object({
-      challenge: ChallengeId,
+      challenge: SealedChallenge,
       answer: z.string().max(8_192).meta({ description: 'The query of the address, such as `?code=…&state=…`.' }),
     }),
   },
@@ -48,27 +46,31 @@ export default defineFunction({
   ],
 
   async handler({ body: { challenge: id, answer } }, context) {
-    const { config, db, log, clock, caller, audit, fail } = context
+    const { config, db, clock, caller, limiter, audit, fail } = context
     if (!config.oidc) throw fail('not_found')
     if (caller.foreign !== undefined) throw fail('origin_forbidden', { cause: new ForeignPage(caller.foreign) })
     const challenge = await findChallenge(context, { id, purpose: 'oidc', userId: null }, Pending)
     await countChallengeAnswer(context, challenge)
-    const refuse = async (reason: string, code: Parameters<typeof fail>[0], user: string | null, message = '') => {
-      await audit('login_failed', { user: { id: null, username: user ?? '' }, details: { by: 'oidc', reason } })
-      return fail(code, { values: { message } })
+    const refuse = async (reason: string, failure: Failure, username = '') => {
+      const isTold = username !== '' || (await limiter.admit('oidc answers of nobody', '', NAMELESS_LIMIT)) === 0
+      if (isTold) await audit('login_failed', { user: { id: null, username }, details: { by: 'oidc', reason } })
+      return failure
     }
-    const name = await accountOf(config.oidc, challenge.data, answer, clock).catch(async (error: unknown) => {
-      if (!(error instanceof OidcError)) throw error
-      logOidcFailure(log, error)
-      throw await refuse(error.reason, CODES[error.reason], null, error.message)
-    })
+    const { name, provenAt } = await accountOf(config.oidc, challenge.data, answer, clock).catch(
+      async (error: unknown) => {
+        throw error instanceof OidcError ? await refuse(error.reason, error.toFailure()) : error
+      },
+    )
     // The provider gives a code once; its answer is used up here, whatever the host says.
     await onceOnly(db.batch(useChallenge(context, challenge)))
     const entrant = await resolveNamed(context, name)
     const told = name.slice(0, 256)
-    if (entrant === 'unconfirmed') throw await refuse(entrant, 'host_silent', told)
-    if (entrant === 'unusable') throw await refuse(entrant, 'account_unusable', told)
-    if (entrant.learnt.kept_out) throw await refuse('kept_out', 'account_kept_out', told)
-    return finishSignIn(context, await admit(context, entrant), 'oidc')
+    if (entrant === 'unconfirmed') throw await refuse(entrant, fail('host_silent'), told)
+    if (entrant === 'unusable') throw await refuse(entrant, fail('account_unusable'), told)
+    if (entrant.learnt.kept_out) throw await refuse('kept_out', fail('account_kept_out'), told)
+    return finishSignIn(context, await admit(context, entrant), 'oidc', provenAt)
   },
 })
+
+/** Limit on audited answers that name no account. Anybody may give them, and an entry stays for ever. */
+const NAMELESS_LIMIT = { limit: 100, seconds: 3_600, by: 'address' } as const

@@ -4,11 +4,16 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { OidcSettings } from '../../platform/oidc-variables.ts'
 import { readUpTo } from '../../platform/untrusted.ts'
+import { type Failure, failuresOf, OutsideError } from '../../runtime/errors.ts'
+import { OIDC_ERRORS } from './codes.ts'
 
 type OidcConfig = Omit<OidcSettings, 'name'>
 
+const fail = failuresOf(OIDC_ERRORS)
+const CODES = { unreachable: 'oidc_unreachable', denied: 'oidc_denied', invalid: 'oidc_invalid' } as const
+
 /** Why the provider did not name an account. The message is a French clause without a capital and without a full stop. */
-export class OidcError extends Error {
+export class OidcError extends OutsideError {
   override readonly name = 'OidcError'
   /** `unreachable`: no usable answer; `denied`: the provider said no; `invalid`: what came back must not be trusted. */
   readonly reason: 'unreachable' | 'denied' | 'invalid'
@@ -17,15 +22,24 @@ export class OidcError extends Error {
     super(message, options)
     this.reason = reason
   }
-}
 
-/** Logs why a sign-in failed: the sentence that the person reads, and the technical cause, which nobody outside is told. */
-export function logOidcFailure(log: Log, { message, cause }: OidcError): void {
-  // An error below this one may quote a part of a token.
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
-  const { message: said, code, error } = Cause.parse(inner)
-  const text = [said || code, ...(error === undefined ? [] : [`(${error.slice(0, 100)})`])].join(' ')
-  log.warn({ reason: message, ...(text !== '' && { cause: text }) }, 'a sign-in by the provider failed')
+  toFailure(): Failure {
+    return fail(CODES[this.reason], { values: { message: this.message }, cause: this })
+  }
+
+  /** The technical cause, for those who run the service alone; empty where there is none. */
+  get technical(): string {
+    // An error below this one may quote a part of a token.
+    const inner = this.cause instanceof Error && this.cause.cause instanceof Error ? this.cause.cause : this.cause
+    const { message, code, error } = Cause.parse(inner)
+    return [message || code, ...(error === undefined ? [] : [`(${error.slice(0, 100)})`])].join(' ')
+  }
+
+  /** The line has the sentence that the person reads, and the technical cause. */
+  override logTo(log: Log, request: Record<string, unknown>): void {
+    const cause = this.technical
+    log.warn({ ...request, reason: this.message, ...(cause !== '' && { cause }) }, 'a sign-in by the provider failed')
+  }
 }
 
 /** An error of the network or of the library; `error` is the code in an answer of the provider. */
@@ -42,6 +56,8 @@ const WITHIN_MS = 10_000
 const MAX_BYTES = 512 * 1024
 /** The parameters of an answer that count; some providers add a session state. */
 const MAX_ANSWER = 8_192
+/** A person whom the provider asked longer ago, in seconds, is asked again: so old may a proof be, too. */
+const MAX_AGE = 900
 /** Clocks of the provider and of this machine may differ by this many seconds. */
 const TOLERANCE = 30
 
@@ -67,6 +83,7 @@ export async function authorizationRequest(
     nonce: pending.nonce,
     code_challenge: await client.calculatePKCECodeChallenge(pending.verifier),
     code_challenge_method: 'S256',
+    max_age: String(MAX_AGE),
   }
   try {
     return { url: client.buildAuthorizationUrl(provider, parameters).href, pending }
@@ -77,14 +94,30 @@ export async function authorizationRequest(
   }
 }
 
+/** The account that a provider names. */
+export interface Named {
+  name: string
+  /**
+   * When the person proved to the provider who they are, by `auth_time`: before the request, where the provider did not ask them
+   * again. The beginning of time where it does not tell.
+   */
+  provenAt: Date
+}
+
 /**
  * Exchanges the code of an answer for an ID token and returns the account that it names. Issuer, audience, nonce, times
- * and the signature are checked. Rejects with an OidcError.
+ * and the signature are checked. `max_age` of the request passes through the browser, which can leave it out: only `auth_time`
+ * tells how old the proof is. Rejects with an OidcError.
  */
-export async function accountOf(config: OidcConfig, pending: Pending, answer: string, clock: Clock): Promise<string> {
+export async function accountOf(config: OidcConfig, pending: Pending, answer: string, clock: Clock): Promise<Named> {
   const client = await import('openid-client')
   if (answer.length > MAX_ANSWER) throw new OidcError('invalid', 'la réponse du fournisseur est trop longue')
   const provider = await discover(config, clock)
+  let isAsked = false
+  provider[client.customFetch] = (url, options) => {
+    isAsked = true
+    return boundedFetch(url, options)
+  }
   const at = new URL(config.redirect)
   at.search = answer
   const claims = await client
@@ -96,8 +129,9 @@ export async function accountOf(config: OidcConfig, pending: Pending, answer: st
     })
     .then((tokens) => tokens.claims())
     .catch((cause: unknown) => {
-      // Its configuration may be the former one of a provider that has changed.
-      discovered.delete(config)
+      // The configuration may be the former one of a provider that has changed. A wrong answer of the browser does not tell
+      // that, and neither does a provider that says why it gives no token: anybody can make it say so.
+      if (isAsked && !(cause instanceof client.ResponseBodyError)) discovered.delete(config)
       throw cause instanceof client.AuthorizationResponseError
         ? new OidcError('denied', `le fournisseur a refusé (${cause.error.slice(0, 100)})`, { cause })
         : isPanelRefused(cause)
@@ -110,7 +144,22 @@ export async function accountOf(config: OidcConfig, pending: Pending, answer: st
   // At many providers people enter any address themselves, also that of somebody else.
   if (config.claim === 'email' && claims?.email_verified !== true)
     throw new OidcError('invalid', 'le fournisseur n’a pas vérifié l’adresse de courriel (PANEL_OIDC_CLAIM)')
-  return name
+  return { name, provenAt: new Date((claims?.auth_time ?? 0) * 1000) }
+}
+
+/**
+ * Asks the provider for all that it tells without a person: its configuration and, by a code that it never gave, whether it
+ * admits this panel. Takes at most twice `WITHIN_MS`. Rejects with an OidcError.
+ */
+export async function tryProvider(config: OidcConfig, clock: Clock): Promise<void> {
+  const client = await import('openid-client')
+  const { pending } = await authorizationRequest(config, clock)
+  const { issuer } = (await discover(config, clock)).serverMetadata()
+  const answer = new URLSearchParams({ code: 'ops-panel-doctor', state: pending.state, iss: issuer })
+  await accountOf(config, pending, `?${answer}`, clock).catch((error: unknown) => {
+    const isOfTheCode = error instanceof OidcError && error.reason === 'invalid'
+    if (!isOfTheCode || !(error.cause instanceof client.ResponseBodyError)) throw error
+  })
 }
 
 const withoutConfiguration = (issuer: string) =>

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { ChallengeId, createChallenge } from '../factors/challenges.ts'
+import { SealedChallenge, createChallenge } from '../factors/challenges.ts'
 import { defineFunction } from '../services.ts'
-import { authorizationRequest, logOidcFailure, OidcError } from './provider.ts'
+import { authorizationRequest } from './provider.ts'
 
 export default defineFunction({
   method: 'POST',
@@ -13,7 +13,7 @@ export default defineFunction({
   isEnabled: ({ oidc }) => oidc !== undefined,
   rateLimit: { limit: 30, seconds: 60, by: 'address' },
   audit: false,
-  response: z.object({ url: z.url(), challenge: ChallengeId }),
+  response: z.object({ url: z.url(), challenge: SealedChallenge }),
   example: {
     response: {
       url: 'https://id.example/authorize?client_id=panel&response_type=code',
@@ -23,13 +23,9 @@ export default defineFunction({
   errors: ['not_found', 'oidc_unreachable'],
 
   async handler(_, context) {
-    const { config, log, clock, fail } = context
+    const { config, clock, fail } = context
     if (!config.oidc) throw fail('not_found')
-    const { url, pending } = await authorizationRequest(config.oidc, clock).catch((error: unknown) => {
-      if (!(error instanceof OidcError)) throw error
-      logOidcFailure(log, error)
-      throw fail('oidc_unreachable', { values: { message: error.message } })
-    })
+    const { url, pending } = await authorizationRequest(config.oidc, clock)
     return { url, challenge: await createChallenge(context, { userId: null, purpose: 'oidc', data: pending }) }
   },
 })

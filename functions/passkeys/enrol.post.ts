@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { enrolledAtConsole, forgettingUid } from '../../db/access/passkeys.ts'
+import { timestamp } from '../../platform/clock.ts'
 import { endReplaced } from '../auth/entry.ts'
 import { countChallengeAnswer, useChallenge } from '../factors/challenges.ts'
 import {
@@ -40,7 +41,7 @@ export default defineFunction({
   errors: [...OFFER_ERRORS, ...LINK_ERRORS, ...PASSKEY_ERRORS, ...ENROLMENT_ERRORS],
 
   async handler({ body: { code, name, response } }, context) {
-    const { caller, fail, auditEntry } = context
+    const { caller, clock, fail, auditEntry } = context
     expectOffered(context)
     const { challenge, account, uid, shadow_counts } = await openLink(context, code)
     const { id, username } = account
@@ -53,8 +54,9 @@ export default defineFunction({
     if (!question) throw fail('passkeys_need_name')
     await countChallengeAnswer(context, challenge)
     const user = { id, username }
-    const added = await newPasskey(context, question, { user, name, response })
-    const enrolled = await enrol(context, user, { kind: 'passkey', name }, [
+    const created_at = timestamp(clock())
+    const added = await newPasskey(context, question, { user, name, created_at, response })
+    const enrolled = await enrol(context, user, { kind: 'passkey', name, created_at }, [
       ...useChallenge(context, challenge),
       ...added,
       ...enrolledAtConsole({ id, uid, shadow_counts }),

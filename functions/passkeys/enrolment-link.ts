@@ -5,12 +5,12 @@
 import * as z from 'zod'
 import { findHostAccount, type HostAccount } from '../../db/users.ts'
 import { Failure } from '../../runtime/errors.ts'
-import { type Challenge, findChallenge } from '../factors/challenges.ts'
+import { type Challenge, findChallenge, MOST_OF_ID } from '../factors/challenges.ts'
 import { type ErrorCode, fail, type Services } from '../services.ts'
-import { isAccountName, refusesCommands, SshError } from '../../ssh/ssh.ts'
+import { type Account, isAccountName, refusesCommands, SshError } from '../../ssh/ssh.ts'
 
 /** The code of a link, in its fragment, so that no server and no proxy writes it down. */
-export const LinkCode = z.string().min(1).max(8_192).meta({ description: 'The code of the link.' })
+export const LinkCode = z.string().min(1).max(MOST_OF_ID).meta({ description: 'The code of the link.' })
 
 /** The data of a link: the challenge of the passkey that it allows. */
 const Link = z.object({ challenge: z.string() })
@@ -45,8 +45,12 @@ export async function openLink(services: Services, code: string): Promise<OpenLi
   const seen = await services.host.inspect(username).catch((error: unknown) => {
     throw error instanceof SshError || error instanceof Failure ? fail('host_silent', { cause: error }) : error
   })
-  if (seen === 'gone' || seen.name !== username || refusesCommands(seen) || seen.overdue !== undefined)
-    throw fail('host_account_missing')
+  if (seen === 'gone' || seen.name !== username || !isUsable(seen)) throw fail('host_account_missing')
   // Where people work with keys, accounts have no password: an entry of shadow(5) without one locks nobody out.
   return { challenge, account, uid: seen.uid, shadow_counts: seen.localPassword !== false }
+}
+
+/** Whether an account of the host can run commands, neither expired nor with a password that must be changed first. */
+export function isUsable(account: Account): boolean {
+  return !refusesCommands(account) && account.overdue === undefined
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ChallengeId, createChallenge } from '../factors/challenges.ts'
+import { SealedChallenge, createChallenge } from '../factors/challenges.ts'
 import { EXAMPLE_REQUEST, RequestOptions } from '../factors/passkey-shapes.ts'
 import { requestOptions } from '../factors/passkeys.ts'
 import { defineFunction } from '../services.ts'
@@ -14,7 +14,7 @@ export default defineFunction({
   auth: 'none',
   rateLimit: { limit: 20, seconds: 60, by: 'address', refusal: 'login_rate_limited' },
   audit: false,
-  response: z.object({ challenge: ChallengeId, options: RequestOptions }),
+  response: z.object({ challenge: SealedChallenge, options: RequestOptions }),
   example: { response: { challenge: '0LwTgDPgE5hyPa5nSVm6yHFFZkqEwBtV0nVUhk6pEwM', options: EXAMPLE_REQUEST } },
   errors: [...OFFER_ERRORS, 'passkeys_need_name'],
 

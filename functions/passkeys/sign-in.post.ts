@@ -5,7 +5,7 @@ import { findHostAccount } from '../../db/users.ts'
 import { ENTRY_ACTIONS, ENTRY_ERRORS, openSession, SIGNED_IN_EXAMPLE, SignedIn } from '../auth/entry.ts'
 import { PASSWORD_LIMIT } from '../auth/proof.ts'
 import { checkAnswer } from '../factors/answer.ts'
-import { ChallengeId, countChallengeAnswer, findChallenge, onceOnly, useChallenge } from '../factors/challenges.ts'
+import { SealedChallenge, countChallengeAnswer, findChallenge, onceOnly, useChallenge } from '../factors/challenges.ts'
 import { Assertion, EXAMPLE_ASSERTION } from '../factors/passkey-shapes.ts'
 import { PasskeyQuestion } from '../factors/passkeys.ts'
 import { defineFunction } from '../services.ts'
@@ -23,7 +23,7 @@ export default defineFunction({
   auth: 'none',
   rateLimit: { ...PASSWORD_LIMIT, refusal: 'login_rate_limited', audit: 'login_rate_limited' },
   audit: [...ENTRY_ACTIONS, 'rights_changed'],
-  request: { body: z.object({ challenge: ChallengeId, response: Assertion }) },
+  request: { body: z.object({ challenge: SealedChallenge, response: Assertion }) },
   response: SignedIn,
   headers: { 'set-cookie': 'The refresh token, only for `/api/auth/`.' },
   example: {

@@ -4,9 +4,8 @@ import { changeSchedule, readSchedule } from '../../db/schedules/schedules.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { WRITES } from '../../runtime/function.ts'
 import { notedChange } from '../audit/values.ts'
-import { PROOF_ERRORS } from '../auth/proof.ts'
 import { defineFunction } from '../services.ts'
-import { proveChange } from '../settings/own-proof.ts'
+import { CHANGE_PROOF_ERRORS, proveChange } from '../settings/own-proof.ts'
 import { EXAMPLE_SCHEDULE, Schedule, ScheduleId } from './schedule.ts'
 import { ScheduleChange, SetFields } from './schedule-input.ts'
 import { fieldsOf, readShown, rowOf, sealedPing, timesFrom } from './set-schedule.ts'
@@ -27,7 +26,7 @@ export default defineFunction({
   request: { params: z.object({ id: ScheduleId }), body: ScheduleChange },
   response: Schedule,
   example: { body: { enabled: false }, response: { ...EXAMPLE_SCHEDULE, enabled: false, next: [] } },
-  errors: ['schedule_missing', 'schedule_invalid', 'schedule_changed', 'step_up_required', ...PROOF_ERRORS],
+  errors: ['schedule_missing', 'schedule_invalid', 'schedule_changed', ...CHANGE_PROOF_ERRORS],
 
   async handler({ params: { id }, body: { password, ping_url, ...given } }, context) {
     const { db, user, secrets, clock, auditEntry, fail } = context

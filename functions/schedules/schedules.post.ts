@@ -2,9 +2,8 @@ import { addSchedule } from '../../db/schedules/schedules.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { WRITES } from '../../runtime/function.ts'
 import { noted } from '../audit/values.ts'
-import { PROOF_ERRORS } from '../auth/proof.ts'
 import { defineFunction } from '../services.ts'
-import { proveChange } from '../settings/own-proof.ts'
+import { CHANGE_PROOF_ERRORS, proveChange } from '../settings/own-proof.ts'
 import { EXAMPLE_SCHEDULE, EXAMPLE_SETTINGS, MOST_SCHEDULES, Schedule } from './schedule.ts'
 import { NewSchedule } from './schedule-input.ts'
 import { newId, readShown, rowOf, sealedPing, timesFrom } from './set-schedule.ts'
@@ -14,7 +13,7 @@ export default defineFunction({
   path: '/api/schedules',
   summary: 'Add a schedule',
   description:
-    'Runs a check or upgrades at the times of `cron`, by the clocks of `timezone`. A fixed time runs once a day also when the clocks change. The waves follow each other: each begins when the former has ended without a regression, and `pause_minutes` after that. A run begins nothing new `window_minutes` after its time. It acts with the rights of the caller. `reboot: if_required` needs a wave with the host, and the caller’s `password`; where the host takes no passwords, `step_up_required` asks for a code or a passkey of the last five minutes instead.',
+    'Runs a check or upgrades at the times of `cron`, by the clocks of `timezone`. A fixed time runs once a day also when the clocks change. The waves follow each other: each begins when the former has ended without a regression, and `pause_minutes` after that. A run begins nothing new `window_minutes` after its time. It acts with the rights of the caller. `reboot: if_required` needs a wave with the host, and the caller’s `password`; where the host takes no passwords, or asks more than one, `step_up_required` asks for a code or a passkey of the last five minutes instead.',
   auth: 'admin',
   stepUp: true,
   rateLimit: WRITES,
@@ -23,7 +22,7 @@ export default defineFunction({
   status: 201,
   response: Schedule,
   example: { body: EXAMPLE_SETTINGS, response: { ...EXAMPLE_SCHEDULE, last_run: null, recent: [] } },
-  errors: ['schedule_invalid', 'schedules_full', 'step_up_required', ...PROOF_ERRORS],
+  errors: ['schedule_invalid', 'schedules_full', ...CHANGE_PROOF_ERRORS],
 
   async handler({ body: { password, ping_url, ...fields } }, context) {
     const { db, user, secrets, clock, auditEntry, fail } = context

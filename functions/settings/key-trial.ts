@@ -1,5 +1,5 @@
 import type { Log } from '../../platform/log.ts'
-import { acceptedKeys, createHost, type SshAccount, SshError } from '../../ssh/ssh.ts'
+import { acceptedKeys, createHost, MOST_KEYS, type SshAccount, SshError } from '../../ssh/ssh.ts'
 
 /**
  * Says whether the host lets the account in with this key alone and runs a command, over a connection of its own. Rejects
@@ -25,12 +25,18 @@ export async function letsIn(account: SshAccount, key: string, log: Log): Promis
   }
 }
 
-/** Returns the former public keys that the host accepts, or all of them when it does not say. */
+/** Returns the former public keys that the host accepts, and those about which it does not say. */
 export async function stillAccepted(account: SshAccount, publicKeys: readonly string[]): Promise<string[]> {
-  try {
-    return await acceptedKeys(account, publicKeys)
-  } catch (error) {
-    if (!(error instanceof SshError)) throw error
-    return [...publicKeys]
+  const accepted: string[] = []
+  for (let first = 0; first < publicKeys.length; first += MOST_KEYS) {
+    const some = publicKeys.slice(first, first + MOST_KEYS)
+    try {
+      accepted.push(...(await acceptedKeys(account, some)))
+    } catch (error) {
+      if (!(error instanceof SshError)) throw error
+      // Each further question might cost the service a penalty of sshd.
+      return [...accepted, ...publicKeys.slice(first)]
+    }
   }
+  return accepted
 }

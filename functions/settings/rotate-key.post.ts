@@ -82,9 +82,8 @@ export default defineFunction({
     const stored = await settings.sshKeys()
     if (stored.next?.publicKey !== key.publicKey || stored.current?.publicKey !== current?.publicKey)
       throw fail('ssh_key_none_waiting')
-    const former = [...(current ? [current.publicKey] : []), ...(await settings.retiredSshKeys())]
-    const keys = former.slice(0, MOST_RETIRED)
-    for (const publicKey of former.slice(MOST_RETIRED)) log.warn({ publicKey }, 'a former key is no longer looked for')
+    // All of them: each rotation that was killed after this point has left one that nobody has tried to remove.
+    const keys = [...(current ? [current.publicKey] : []), ...(await settings.retiredSshKeys())]
     const drops = drop_password && before.password !== ''
     await settings.change(
       { ssh_key: key.privateKey, ssh_key_retired: keys.join('\n') },
@@ -107,7 +106,8 @@ export default defineFunction({
       )
     // The line may be in another file, too: only the host's refusal shows that a key is gone.
     const left = await stillAccepted(account, keys)
-    await settings.setRetiredSshKeys(left)
+    for (const publicKey of left.slice(MOST_RETIRED)) log.warn({ publicKey }, 'a former key is no longer looked for')
+    await settings.setRetiredSshKeys(left.slice(0, MOST_RETIRED))
     const message =
       left.length === 0
         ? 'La nouvelle clé est en service.'
@@ -116,5 +116,5 @@ export default defineFunction({
   },
 })
 
-/** A host that never lets a line be removed would make the list longer for ever. */
+/** Keys that stay in the list after an attempt to remove them: a host that never lets a line be removed would make it longer for ever. */
 const MOST_RETIRED = 5

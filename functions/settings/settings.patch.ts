@@ -1,18 +1,18 @@
 import * as z from 'zod'
 import { WRITES } from '../../runtime/function.ts'
-import { CurrentPassword, PROOF_ERRORS } from '../auth/proof.ts'
+import { CurrentPassword } from '../auth/proof.ts'
 import { defineFunction } from '../services.ts'
 import { demandsOf } from './agreement.ts'
 import { changeEvent } from './change-event.ts'
 import { given, SettingsChange } from './fields.ts'
-import { proveChange } from './own-proof.ts'
+import { CHANGE_PROOF_ERRORS, proveChange } from './own-proof.ts'
 
 export default defineFunction({
   method: 'PATCH',
   path: '/api/settings',
   summary: 'Change settings',
   description:
-    'Changes all given settings or none, and reconnects to the host at once. An empty secret means no change. A new `ssh_host` needs its `ssh_host_key` and the caller’s own password as `current_password`, which the present host checks. A new `ssh_host_key` needs the password too, and so does a new `hypervisor_fingerprint` for the stored token. Where the present host takes no passwords, `step_up_required` asks for a code or a passkey of the last five minutes instead. A new `hypervisor_url` needs its `hypervisor_token`, unless the certificate is still the agreed one.',
+    'Changes all given settings or none, and reconnects to the host at once. An empty secret means no change. A new `ssh_host` needs its `ssh_host_key` and the caller’s own password as `current_password`, which the present host checks. A new `ssh_host_key` needs the password too, and so does a new `hypervisor_fingerprint` for the stored token. Where the present host takes no passwords, or asks more than one, `step_up_required` asks for a code or a passkey of the last five minutes instead. A new `hypervisor_url` needs its `hypervisor_token`, unless the certificate is still the agreed one.',
   auth: 'admin',
   stepUp: true,
   rateLimit: WRITES,
@@ -27,7 +27,7 @@ export default defineFunction({
     },
     response: { message: 'Réglages enregistrés.' },
   },
-  errors: ['host_key_required', 'hypervisor_token_required', 'step_up_required', ...PROOF_ERRORS],
+  errors: ['host_key_required', 'hypervisor_token_required', ...CHANGE_PROOF_ERRORS],
 
   async handler({ body: { current_password, ...body } }, context) {
     const { settings, user, auditEntry, fail } = context

@@ -68,17 +68,7 @@ const TOLD_APART = new Set<Finding['code']>(['dependencies_broken', 'root_read_o
 
 /** Lists the known problems, the most urgent first, each once, and then remarks. Unknown facts produce no entry. */
 export function attentionOf(known: Known): Attention[] {
-  const {
-    hasOtherKey,
-    host,
-    containers,
-    stoppedSince,
-    isRebooting = false,
-    jobs,
-    checks,
-    modules,
-    counts = () => true,
-  } = known
+  const { hasOtherKey, host, containers, stoppedSince, isRebooting, jobs, checks, modules, counts = () => true } = known
   const needing = checks.filter((check) => needsOf(check) !== undefined)
   const found: Attention[] = hasOtherKey ? [{ kind: 'hostKey', level: 'err' }] : []
   const afterReboot = rebootedOf(known)
@@ -93,8 +83,9 @@ export function attentionOf(known: Known): Attention[] {
     found.push({ kind: 'unfinished', level: 'warn', target: check.target, repairable: canBeRepaired(check) })
   found.push(...needing.flatMap(obstaclesOf), ...blockedOf(needing))
   found.push(
-    ...grouped(
+    ...about(
       'exploited',
+      'warn',
       needing.filter(({ exploited }) => exploited > 0),
     ),
   )
@@ -105,11 +96,11 @@ export function attentionOf(known: Known): Attention[] {
     if (at !== undefined && !isRebooting && !gone.has(`lxc:${vmid}`))
       found.push({ kind: 'stopped', level: 'warn', name, vmid, at })
   }
-  found.push(...grouped('endOfLife', withWarning(needing, 'end_of_life')))
+  found.push(...about('endOfLife', 'warn', withWarning(needing, 'end_of_life')))
   found.push(...rebootsOf(needing, host))
-  found.push(...grouped('locked', withWarning(needing, 'container_locked')))
-  found.push(...grouped('conffiles', withWarning(needing, 'conffile_changed')))
-  found.push(...grouped('unchecked', needing.filter(isUnanswered)))
+  found.push(...about('locked', 'warn', withWarning(needing, 'container_locked')))
+  found.push(...about('conffiles', 'warn', withWarning(needing, 'conffile_changed')))
+  found.push(...about('unchecked', 'warn', needing.filter(isUnanswered)))
   found.push(...othersOf(needing, found))
   found.push(...packagesOf(checks.filter(({ target }) => counts(target))), ...servicesOf(checks), ...newerOf(checks))
   return found.sort((a, b) => RANK[a.level] - RANK[b.level] || urgency(a) - urgency(b))
@@ -124,10 +115,9 @@ function urgency({ kind }: Attention): number {
 
 /** The targets that an entry is about. */
 export function targetsIn(item: Attention): string[] {
-  if (item.kind === 'packages' || item.kind === 'module') return []
-  if (item.kind === 'rebooted') return ['host']
+  if (item.kind === 'packages') return []
+  if (item.kind === 'rebooted' || item.kind === 'dpkg') return ['host']
   if (item.kind === 'stopped') return [`lxc:${item.vmid}`]
-  if (item.kind === 'dpkg') return ['host']
   return 'targets' in item ? item.targets : 'target' in item ? [item.target] : []
 }
 
@@ -159,9 +149,13 @@ export function thingsIn(
   return targets.size + others
 }
 
-function grouped(kind: 'exploited' | 'locked' | 'endOfLife' | 'conffiles' | 'unchecked', of: readonly Check[]) {
-  const targets = of.map(({ target }) => target)
-  return targets.length === 0 ? [] : [{ kind, level: 'warn', targets } as const]
+/** One entry about all of these targets, if there are any. */
+function about<kind extends string, level extends Attention['level']>(
+  kind: kind,
+  level: level,
+  of: readonly Pick<Check, 'target'>[],
+): { kind: kind; level: level; targets: string[] }[] {
+  return of.length === 0 ? [] : [{ kind, level, targets: of.map(({ target }) => target) }]
 }
 
 /** A remark needs nobody: an end of life that is still ahead, for example. */
@@ -173,20 +167,22 @@ function withWarning(checks: readonly Check[], code: Finding['code']): Check[] {
 function obstaclesOf(check: Check): Attention[] {
   const { target, findings } = check
   const has = (code: Finding['code']) => findings.some((each) => each.code === code)
-  const found: Attention[] = []
-  if (has('dependencies_broken'))
-    found.push({ kind: 'dependencies', level: 'err', target, repairable: canBeRepaired(check) })
-  if (has('root_read_only')) found.push({ kind: 'readOnly', level: 'err', target })
-  return found
+  return [
+    ...(has('dependencies_broken')
+      ? [{ kind: 'dependencies', level: 'err', target, repairable: canBeRepaired(check) } as const]
+      : []),
+    ...(has('root_read_only') ? [{ kind: 'readOnly', level: 'err', target } as const] : []),
+  ]
 }
 
 /** The targets that are blocked by something that no other entry tells. */
 function blockedOf(checks: readonly Check[]): Attention[] {
   const isToldApart = ({ severity, code }: Finding) => severity === 'blocking' && TOLD_APART.has(code)
-  const targets = checks
-    .filter(({ state, findings }) => state === 'blocked' && !findings.some(isToldApart))
-    .map(({ target }) => target)
-  return targets.length === 0 ? [] : [{ kind: 'blocked', level: 'err', targets }]
+  return about(
+    'blocked',
+    'err',
+    checks.filter(({ state, findings }) => state === 'blocked' && !findings.some(isToldApart)),
+  )
 }
 
 /** The targets with old lists, by the finding that tells most about the reason. */
@@ -228,9 +224,14 @@ function disksOf(known: Known): Attention[] {
 function rebootsOf(checks: readonly Check[], host: Known['host']): Attention[] {
   const targets = new Set(checks.filter(needsReboot).map(({ target }) => target))
   if (host?.reboot_required) targets.add('host')
-  const others = [...targets].filter((target) => target !== 'host')
-  const found: Attention[] = targets.has('host') ? [{ kind: 'reboot', level: 'warn', targets: ['host'] }] : []
-  return others.length > 0 ? [...found, { kind: 'reboot', level: 'warn', targets: others }] : found
+  const all = [...targets].map((target) => ({ target }))
+  return [true, false].flatMap((isHost) =>
+    about(
+      'reboot',
+      'warn',
+      all.filter(({ target }) => (target === 'host') === isHost),
+    ),
+  )
 }
 
 /** The targets that need somebody for a reason without an entry of its own. The newest job tells of an upgrade that failed. */
@@ -274,9 +275,11 @@ function newerOf(checks: readonly Check[]): Attention[] {
 }
 
 function servicesOf(checks: readonly Check[]): Attention[] {
-  const told = checks.filter(
-    ({ state, findings }) => state !== 'stopped' && findings.some(({ code }) => code === 'services_outdated'),
+  return about(
+    'services',
+    'info',
+    checks.filter(
+      ({ state, findings }) => state !== 'stopped' && findings.some(({ code }) => code === 'services_outdated'),
+    ),
   )
-  const targets = told.map(({ target }) => target)
-  return targets.length > 0 ? [{ kind: 'services', level: 'info', targets }] : []
 }

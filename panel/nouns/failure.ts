@@ -6,8 +6,6 @@ export interface ErrorDescription {
   /** The service's own explanation. */
   reason?: string
   requestId?: string
-  /** The number of seconds after which a retry makes sense. */
-  retryAfter?: number
 }
 
 /** For these codes, the service's message says more than the code. */
@@ -21,13 +19,12 @@ export function describeError(
   unexpected: string,
 ): ErrorDescription {
   if (!(error instanceof ApiError)) return { sentence: unexpected, reason: String(error) }
-  const { code, message, requestId, retryAfter } = error
+  const { code, message, requestId } = error
   const sentence = sentences[code]
   return {
     sentence: sentence ?? unexpected,
     ...((!sentence || WITH_REASON.test(code)) && { reason: message }),
     ...(requestId && { requestId }),
-    ...(retryAfter && { retryAfter }),
   }
 }
 

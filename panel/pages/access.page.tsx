@@ -1,4 +1,5 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import type { Answer } from '../../client/index.ts'
 import { accessWords } from '../parts/access/words.ts'
 import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -8,10 +9,29 @@ import { api } from '../wire/panel.ts'
 import { EverybodysTokens } from './access/everybodys-tokens.tsx'
 import { PersonRow } from './access/person-row.tsx'
 
+const PAGE = 100
+
+type People = Answer<'GET /api/auth/users'>
+
+/** The first accounts by name, page by page, so that a change of one of them is read again with those before. */
+async function firstPeople(most: number, signal: AbortSignal): Promise<People> {
+  const users: People['users'] = []
+  for (let after: string | undefined; ; ) {
+    const page = await api('GET /api/auth/users', {
+      query: { limit: PAGE, ...(after !== undefined && { after }) },
+      signal,
+    })
+    users.push(...page.users)
+    if (page.next === null || users.length >= most) return { users, next: page.next }
+    after = page.next
+  }
+}
+
 /** Everybody who has signed in: what they may do, how they prove who they are, and where they are signed in. */
 export function AccessPage() {
   const say = accessWords().people
-  const load = useLoad((signal) => api('GET /api/auth/users', { signal }))
+  const [most, setMost] = useState(PAGE)
+  const load = useLoad((signal) => firstPeople(most, signal), [most])
   const tokens = useLoad((signal) => api('GET /api/auth/tokens', { query: { all: 'true' }, signal }))
   /** Both: a barred account's tokens are refused, and people are listed with the number of their tokens. */
   const reload = async () => {
@@ -26,12 +46,28 @@ export function AccessPage() {
       <Heading title={say.title} note={say.note} />
       <section aria-label={say.people}>
         <Loaded of={load} rows={4}>
-          {(people) => (
-            <ul class="list people">
-              {people.map((person) => (
-                <PersonRow key={person.id} person={person} reload={reload} />
-              ))}
-            </ul>
+          {({ users, next }) => (
+            <>
+              <ul class="list people">
+                {users.map((person) => (
+                  <PersonRow key={person.id} person={person} reload={reload} />
+                ))}
+              </ul>
+              {next !== null && (
+                <p class="below">
+                  <button
+                    type="button"
+                    class="button"
+                    aria-disabled={load.busy.value}
+                    onClick={() => {
+                      if (!load.busy.peek()) setMost(users.length + PAGE)
+                    }}
+                  >
+                    {say.more}
+                  </button>
+                </p>
+              )}
+            </>
           )}
         </Loaded>
       </section>

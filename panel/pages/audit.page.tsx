@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
+import { legible } from '../nouns/code-lines.ts'
 import { Action, useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { addLaterStyle } from '../parts/later-style.ts'
@@ -10,7 +11,8 @@ import { readTargets, targets } from '../wire/packages.ts'
 import { api } from '../wire/panel.ts'
 import { AuditRow } from './audit/audit-row.tsx'
 import type { Entry } from './audit/details.tsx'
-import { Export, type Filter, Filters } from './audit/filters.tsx'
+import { type Fields, fieldsAsked, filterOf, keepFields, targetsMeant } from './audit/filter.ts'
+import { Export, Filters } from './audit/filters.tsx'
 import { auditWords } from './audit/words.ts'
 import css from '../style/later/audit.css' with { type: 'text' }
 
@@ -21,16 +23,19 @@ const PAGE = 50
 /** The audit log, newest first; older entries load on demand. */
 export function AuditPage() {
   const say = auditWords()
-  /** The filter of the current list. */
-  const [filter, setFilter] = useState<Filter>({})
+  const fields = fieldsAsked()
+  const { action, user, target, from, until } = fields
+  const filter = filterOf(fields)
   const older = useSignal<{ entries: readonly Entry[]; next: number | null }>()
   const load = useLoad(
     (signal) => {
       older.value = undefined
       return api('GET /api/audit', { query: { ...filter, limit: PAGE }, signal })
     },
-    [filter],
+    [action, user, target, from, until],
   )
+  const people = useLoad((signal) => api('GET /api/auth/users', { query: { limit: 500 }, signal }))
+  const known = people.data.value?.users.map(({ username }) => username) ?? []
   useEffect(() => {
     // Loads container names; without them the entries show container numbers.
     // Before the host has listed its containers, the known list is the host alone.
@@ -48,11 +53,11 @@ export function AuditPage() {
       <Heading title={say.title} note={say.note}>
         <Export filter={filter} />
       </Heading>
-      <Filters filter={filter} choose={setFilter} />
+      <Filters fields={fields} choose={keepFields} people={known} />
       <Loaded of={load} rows={10}>
         {({ entries }) =>
           entries.length === 0 ? (
-            <p class="empty">{isFiltered ? say.noMatch : say.empty}</p>
+            <p class="empty">{isFiltered ? noneSaid(fields, known) : say.empty}</p>
           ) : (
             <ol class="list audit-entries">
               {[...entries, ...(older.value?.entries ?? [])].map((entry) => (
@@ -70,4 +75,13 @@ export function AuditPage() {
       )}
     </>
   )
+}
+
+/** Tells why nothing may match: a name that nobody has, or that is written in another way. */
+function noneSaid({ user, target, action }: Fields, known: readonly string[]): string {
+  const say = auditWords()
+  const meant = known.find((name) => name.toLowerCase() === user.toLowerCase())
+  if (meant !== undefined && !known.includes(user)) return say.otherCase(legible(meant))
+  const isUnknown = action === '' && target !== '' && targetsMeant(target, action).length === 0
+  return isUnknown ? say.noKnown(legible(target)) : say.noMatch
 }

@@ -9,7 +9,7 @@ import { Problem } from '../parts/problem.tsx'
 import { useContainers } from '../wire/containers.ts'
 import { type Arrangement, arrangement, readArrangement, storeArrangement } from '../wire/layout.ts'
 import { useLoad } from '../wire/load.ts'
-import { me } from '../wire/panel.ts'
+import { isAdmin } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { AttentionList, useAttention } from './dashboard/attention-list.tsx'
 import { CARDS, CardFrame, type CardId, HiddenCards } from './dashboard/card-frame.tsx'
@@ -18,7 +18,7 @@ import { HostCard } from './dashboard/host-card.tsx'
 import { JobsCard } from './dashboard/jobs-card.tsx'
 import { ShortcutsCard } from './dashboard/shortcuts-card.tsx'
 
-/** Operators of some targets alone need it here. */
+/** Everybody who may not work on every target needs it here. */
 const Reach = lazy(async () => (await import('../parts/access/reach.tsx')).Counted)
 
 /** Wide cards form the left column, the others the right one. */
@@ -100,7 +100,7 @@ export function DashboardPage() {
       </Heading>
       <Problem error={store.error.value} />
       <Problem error={layout.error.value} retry={layout.reload} />
-      {me.value?.operates && <Reach />}
+      {!isAdmin.value && <Reach />}
       <AttentionList known={known} />
       {edits.value && (
         <HiddenCards

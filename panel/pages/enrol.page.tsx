@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { deviceOf } from '../nouns/device.ts'
 import { FactorProblem } from '../parts/access/factor-problem.tsx'
@@ -22,15 +22,23 @@ function codeOfAddress(): string {
 /** Creates a passkey with a link from the console, for people whom the host knows without a password. */
 export function EnrolPage() {
   const { shell } = words()
-  const say = accessWords().link
+  const { link: say, once } = accessWords()
+  const showsCodes = useSignal(false)
+  const title = showsCodes.value ? once.codes : say.title
   const code = useMemo(codeOfAddress, [])
   useEffect(() => {
-    document.title = shell.titleOf(say.title, shell.product)
-  }, [say.title])
+    document.title = shell.titleOf(title, shell.product)
+  }, [title])
   return (
     <div class="sign-in enrol">
-      <h1 tabIndex={-1}>{say.title}</h1>
-      {code === '' ? <p>{say.missing}</p> : hasPasskeys() ? <Creation code={code} /> : <p>{say.noPasskeys}</p>}
+      <h1 tabIndex={-1}>{title}</h1>
+      {code === '' ? (
+        <p>{say.missing}</p>
+      ) : hasPasskeys() ? (
+        <Creation code={code} showsCodes={showsCodes} />
+      ) : (
+        <p>{say.noPasskeys}</p>
+      )}
       <p>
         <a href="/sign-in">{say.toSignIn}</a>
       </p>
@@ -38,7 +46,7 @@ export function EnrolPage() {
   )
 }
 
-function Creation({ code }: { code: string }) {
+function Creation({ code, showsCodes }: { code: string; showsCodes: Signal<boolean> }) {
   const { link: say, passkey } = accessWords()
   const { browser, system } = deviceOf(navigator.userAgent)
   const name = useSignal([system, browser].filter(Boolean).join(', '))
@@ -54,6 +62,7 @@ function Creation({ code }: { code: string }) {
     const body = { code, name: name.value.trim(), response }
     const { username, recovery_codes } = await api('POST /api/auth/enrol', { body })
     made.value = { username, codes: recovery_codes }
+    showsCodes.value = recovery_codes !== undefined
   })
   if (made.value?.codes)
     return (
@@ -61,6 +70,7 @@ function Creation({ code }: { code: string }) {
         codes={made.value.codes}
         done={() => {
           if (made.value) made.value = { ...made.value, codes: undefined }
+          showsCodes.value = false
         }}
       />
     )

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Heading } from '../parts/heading.tsx'
 import { addLaterStyle } from '../parts/later-style.ts'
 import { Loaded } from '../parts/loaded.tsx'
@@ -40,7 +40,8 @@ export function TerminalPage() {
   const page = useRef<HTMLDivElement>(null)
   useKeyboardRoom(page)
   const had = useRef(any)
-  useEffect(() => {
+  // Before the next key.
+  useLayoutEffect(() => {
     // The last terminal was closed together with the focused element.
     if (had.current && !any) document.querySelector<HTMLElement>('h1')?.focus()
     had.current = any

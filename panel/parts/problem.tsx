@@ -4,7 +4,7 @@ import { ApiError } from '../../client/index.ts'
 import { describeError, isAway, isHostAway } from '../nouns/failure.ts'
 import { rebooting } from '../wire/absence.ts'
 import { connected } from '../wire/connection.ts'
-import { me } from '../wire/panel.ts'
+import { isUnconfirmed, me } from '../wire/panel.ts'
 import { fromService, laterErrors, loadErrors, words } from '../words/words.ts'
 import { Status } from './status.tsx'
 
@@ -29,13 +29,15 @@ export function Problem({ error, retry, children }: ProblemProps) {
   }, [known])
   if (error === undefined || isTold || !known) return null
   const { sentence, reason, requestId } = describeError(error, known, shell.unexpected)
+  // The user's own choice is no error, and nothing to look up.
+  const isDeclined = isUnconfirmed(error)
   return (
-    <div class="problem" role="alert">
-      <Status is="err" hidden />
+    <div class={`problem${isDeclined ? ' notice' : ''}`} role={isDeclined ? 'status' : 'alert'}>
+      <Status is={isDeclined ? 'info' : 'err'} hidden />
       <div class="grow">
         <p>{sentence}</p>
         {reason && <p class="dim">{fromService(reason)}</p>}
-        {requestId && <p class="dim mono small">{shell.request(requestId)}</p>}
+        {requestId && !isDeclined && <p class="dim mono small">{shell.request(requestId)}</p>}
       </div>
       {retry && (
         <button type="button" class="button small" onClick={() => void retry()}>

@@ -243,30 +243,20 @@ function Entries({ all = false }: { all?: boolean }) {
     <ul>
       {allowed.map(({ page, path }) => {
         const { icon } = PAGES[page]
+        // The bottom bar of a phone has no room for the name of the dashboard.
+        const isShort = !all && page === 'dashboard'
         return (
           <li key={page} class={all || IN_BAR.has(page) ? undefined : 'wide'}>
             <a href={path} aria-current={current(page)}>
               {icon && <Icon of={icon} />}
-              {all ? <span>{titleOf(page, words())}</span> : <Name of={page} />}
+              <span class={isShort ? 'long' : undefined}>{titleOf(page, words())}</span>
+              {isShort && <span class="short">{words().shell.short}</span>}
               {page === 'updates' && <Needing />}
             </a>
           </li>
         )
       })}
     </ul>
-  )
-}
-
-/** The bottom bar of a phone has room for short names only. */
-function Name({ of: page }: { of: (typeof MENU)[number]['page'] }) {
-  const { shell } = words()
-  const title = titleOf(page, words())
-  if (page !== 'dashboard' && page !== 'updates') return <span>{title}</span>
-  return (
-    <>
-      <span class="long">{title}</span>
-      <span class="short">{shell.short[page]}</span>
-    </>
   )
 }
 

@@ -70,7 +70,8 @@ export const api: Api = async (operation, ...input) => {
   }
 }
 
-function isUnconfirmed(error: unknown): boolean {
+/** Whether an action waits for a proof of who the user is; `api` throws this once they decline. */
+export function isUnconfirmed(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'step_up_required'
 }
 

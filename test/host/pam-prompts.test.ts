@@ -1,9 +1,11 @@
 import { describe, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { openTerminal, say } from '../terminal-client.ts'
-import { ask, freshAddress, login, signedIn, signIn } from './client.ts'
+import { openDatabase } from '../../db/libsql/client.ts'
+import { codeOf as totpOf } from '../functions/factors/person.ts'
+import { ask, type Caller, caller, freshAddress, login, signedIn, signIn } from './client.ts'
 import { runJob } from './job.ts'
-import { type Account, inside, PASSWORDS, resetWithSshd, rig, SSH_HOST } from './rig.ts'
+import { type Account, hostFingerprint, inside, PASSWORDS, resetWithSshd, rig, SSH_HOST } from './rig.ts'
 import { answerTo, askedAfterPassword, askedBy, askForCode, BY_PROMPTS, CODE } from './second-factor.ts'
 import { type Service, startService } from './service.ts'
 import { startups } from './startups.ts'
@@ -32,6 +34,21 @@ function hostWith(lines: string[], prepare: () => Promise<void> = async () => {}
     if (!running.service) throw new Error('the service has not started')
     return running.service
   }
+}
+
+/** Adds an authenticator to the caller's account, as if two days ago, and returns it. */
+async function addAuthenticator(person: Caller, folder: string): Promise<{ secret: string; id: number }> {
+  const begun = z
+    .object({ secret: z.string(), challenge: z.string() })
+    .parse((await person.post('/api/auth/factors/totp', { name: 'Phone' })).body)
+  const code = totpOf(begun.secret, Math.floor(Date.now() / 30_000) - 1)
+  const added = await person.post('/api/auth/factors/totp/confirm', { challenge: begun.challenge, code })
+  expect(added.status, JSON.stringify(added.body)).toBe(200)
+  const db = await openDatabase(`file:${folder}/panel.db`)
+  await db.run('UPDATE factors SET created_at = ?', [new Date(Date.now() - 2 * 86_400_000).toISOString()])
+  await db.close()
+  const { factor } = z.object({ factor: z.object({ id: z.number() }) }).parse(added.body)
+  return { secret: begun.secret, id: factor.id }
 }
 
 describe('an sshd without password authentication, which asks by keyboard-interactive', () => {
@@ -160,6 +177,32 @@ describe('a host whose PAM asks for a code after the password', () => {
     expect(asked.code).toBe('proof_more_asked')
     expect(wrong).toMatchObject({ status: 403, body: { code: 'proof_wrong' } })
     expect(right).toMatchObject({ status: 200, body: { expires_in: 900 } })
+  })
+
+  test('a change that wants the password again is proved by a factor of the panel', async () => {
+    const { challenge } = await askedAfterPassword(service(), 'alice')
+    const alice = signedIn(service(), await answerTo(service(), challenge, CODE))
+    // Another name of the same machine: a change, and nothing to go back from.
+    const move = {
+      ssh_host: SSH_HOST.replace('127.0.0.1', 'localhost'),
+      ssh_host_key: `ssh-ed25519 ${await hostFingerprint()}`,
+    }
+    const proven = { ...move, current_password: PASSWORDS.alice }
+    const codeOf = async (response: Promise<{ body: unknown }>) =>
+      z.object({ code: z.string() }).parse((await response).body).code
+
+    expect(await codeOf(alice.patch('/api/settings', proven))).toBe('proof_needs_factor')
+
+    const { secret, id } = await addAuthenticator(alice, service().folder)
+    expect(await codeOf(alice.patch('/api/settings', proven))).toBe('step_up_required')
+    const step = Math.floor(Date.now() / 30_000)
+    const proof = await alice.post('/api/auth/step-up', { factor: 'totp', answers: [totpOf(secret, step)] })
+    const { access_token } = z.object({ access_token: z.string() }).parse(proof.body)
+    const fresh = caller(service(), access_token, '')
+    expect(await codeOf(fresh.patch('/api/settings', { ...move, current_password: 'wrong' }))).toBe('proof_wrong')
+    expect(await fresh.patch('/api/settings', proven)).toMatchObject({ status: 200 })
+    expect((await fresh.get('/api/settings')).body).toMatchObject({ ssh_host: move.ssh_host })
+    expect((await fresh.delete(`/api/auth/factors/${id}`)).status).toBe(200)
   })
 
   test('of twenty-five people at the question twenty wait, one address holds three, and root signs in beside them', async () => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const at = ({ service: { url }, token }: Caller) => ({ url, token })
 const Token = z.object({ access_token: z.string() })
-const People = z.array(z.object({ id: z.number(), username: z.string(), role: z.string() }))
+const People = z.object({ users: z.array(z.object({ id: z.number(), username: z.string(), role: z.string() })) })
 
 /** Makes an administrator's account of this name and signs in with it. */
 async function newAdministrator(name: string): Promise<Caller> {
@@ -37,7 +37,7 @@ async function laterElsewhere(): Promise<Service> {
 }
 
 const person = async (name: string) =>
-  People.parse((await root.get('/api/auth/users')).body).find(({ username }) => username === name)
+  People.parse((await root.get('/api/auth/users')).body).users.find(({ username }) => username === name)
 const ended = (name: string) => auditEntries(root, `action=account_ended&limit=1&user=${name}`)
 
 test('accounts that end on the host are out on every instance, with their terminals, though nobody renews a token', async () => {

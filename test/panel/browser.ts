@@ -107,6 +107,21 @@ export function focusedAtOnce(button: Locator): Promise<string> {
   })
 }
 
+/** Tells what has the focus once something new is shown, before the next picture; the answer comes by the function that it returns. */
+export async function focusedWithNew(page: Page, selector: string): Promise<() => Promise<string | undefined>> {
+  const seen = await page.evaluateHandle((wanted) => {
+    const told: { name?: string } = {}
+    const observer = new MutationObserver(() => {
+      if (document.querySelector(wanted) === null) return
+      observer.disconnect()
+      told.name = (document.activeElement?.textContent ?? '').trim()
+    })
+    observer.observe(document.body, { childList: true, subtree: true })
+    return told
+  }, selector)
+  return () => seen.evaluate(({ name }) => name)
+}
+
 /** The name of what has the focus; `nothing` when nothing has, and `unseen …` when nobody sees it. */
 export function focused(page: Page): Promise<string> {
   return page.evaluate(() => {

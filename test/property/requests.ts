@@ -348,6 +348,7 @@ const VALID_QUERIES: Readonly<Record<string, readonly string[]>> = {
   'GET /api/audit': ['?limit=5', '?user=user-1&action=logout', '?before=2', '?target=host&from=2026-01-01T00:00:00Z'],
   'GET /api/audit/export': ['?format=csv&user=user-1', '?format=jsonl&action=logout&until=2026-01-01T00:00:00Z'],
   'GET /api/auth/tokens': ['?all=true', '?all=false'],
+  'GET /api/auth/users': ['?limit=1', '?limit=2&after=user-1'],
   'GET /api/registry/modules': ['?refresh=1'],
   'GET /api/schedules': ['?limit=5', '?limit=3&after=4+a+Nuit', '?q=nu&limit=2'],
   'GET /api/schedules/:id/runs': ['?limit=5'],

@@ -8,21 +8,28 @@ import { JOBS_FOLDER } from '../../jobs/folder-script.ts'
 import { FOLLOW, OUTPUT_MARK, START } from '../../jobs/script.ts'
 import type { OnTestFinished } from '../db/folder.ts'
 
-/** The folder of this account's jobs, created once although test files run in parallel. */
-function ownFolder(): string {
-  const text = `find /var/tmp -maxdepth 1 -type d -name 'ops-panel-jobs-*' -uid "$(id -u)" | grep . || mktemp -d ${JOBS_FOLDER}XXXXXXXXXXXX`
-  const found = execFileSync('flock', ['/var/tmp', 'sh', '-c', text], { encoding: 'utf8' })
-  return found.trimEnd().split('\n').at(-1) ?? ''
+/** Takes the folder of this account's jobs, created once although test files run in parallel, and notes who uses it. */
+const TAKE_FOLDER = `
+folder=$(find /var/tmp -maxdepth 1 -type d -name 'ops-panel-jobs-*' -uid "$(id -u)" | tail -n 1)
+[ -n "$folder" ] || folder=$(mktemp -d ${JOBS_FOLDER}XXXXXXXXXXXX) || exit
+: >"$folder/used-by-$1" && printf %s "$folder"`
+/** Removes the note, and the folder with the last one. */
+const LEAVE_FOLDER = `rm -f "$2/used-by-$1"; rmdir "$2" 2>/dev/null || :`
+
+function withFolders(text: string, ...words: string[]): string {
+  return execFileSync('flock', ['/var/tmp', 'sh', '-c', text, 'folders', ...words], { encoding: 'utf8' })
 }
 
 /** A job id of the running test; its folder, and all processes of its session, are removed when the test ends. */
 export function newJob(onTestFinished: OnTestFinished): { id: string; folder: string } {
   const id = `test-${randomUUID()}`
-  const folder = `${ownFolder()}/${id}`
+  const own = withFolders(TAKE_FOLDER, id)
+  const folder = `${own}/${id}`
   onTestFinished(async () => {
     const pid = await runner(folder).catch(() => undefined)
     if (pid !== undefined) kill(-pid, 'SIGKILL')
     await rm(folder, { recursive: true, force: true })
+    withFolders(LEAVE_FOLDER, id, own)
   })
   return { id, folder }
 }

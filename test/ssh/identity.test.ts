@@ -94,6 +94,10 @@ test.each([
   ['bob/x', false],
   ['bob x', false],
   ['bob\n', false],
+  ['1000', false],
+  ['01000', false],
+  ['+1000', false],
+  ['1000x', true],
 ])('%j may be the name of an account: %s', (name, may) => {
   expect(isAccountName(name)).toBe(may)
 })

@@ -1,6 +1,6 @@
 import type { Answer } from '../../../client/index.ts'
 import { accessWords } from '../../parts/access/words.ts'
-import { TokenRow } from '../../parts/access/token-row.tsx'
+import { isExpired, TokenRow } from '../../parts/access/token-row.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import type { Load } from '../../wire/load.ts'
 
@@ -17,17 +17,22 @@ export function EverybodysTokens({ load, reload }: EverybodysTokensProps) {
     <section aria-label={say.tokens}>
       <h2>{say.tokens}</h2>
       <Loaded of={load} rows={2}>
-        {(found) =>
-          found.length === 0 ? (
-            <p class="dim">{say.noTokens}</p>
-          ) : (
-            <ul class="list">
-              {found.map((token) => (
-                <TokenRow key={token.id} token={token} owner={token.username} reload={reload} />
-              ))}
-            </ul>
+        {(found) => {
+          if (found.length === 0) return <p class="dim">{say.noTokens}</p>
+          // People are counted without the expired ones.
+          const expired = found.filter(isExpired)
+          const valid = found.filter((token) => !expired.includes(token))
+          return (
+            <>
+              <p class="dim counted">{say.tokensCounted(valid.length, expired.length)}</p>
+              <ul class="list tokens">
+                {[...valid, ...expired].map((token) => (
+                  <TokenRow key={token.id} token={token} owner={token.username} reload={reload} />
+                ))}
+              </ul>
+            </>
           )
-        }
+        }}
       </Loaded>
     </section>
   )

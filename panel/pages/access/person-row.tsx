@@ -13,7 +13,7 @@ import { toast } from '../../parts/toast.tsx'
 import { api, me } from '../../wire/panel.ts'
 import { SessionsOf } from './sessions-of.tsx'
 
-type Person = Answer<'GET /api/auth/users'>[number]
+type Person = Answer<'GET /api/auth/users'>['users'][number]
 
 /** A person, with what an administrator can do about their access. */
 export function PersonRow({ person, reload }: { person: Person; reload(): Promise<void> }) {
@@ -23,7 +23,9 @@ export function PersonRow({ person, reload }: { person: Person; reload(): Promis
   const details = useId()
   const isOwn = id === me.value?.id
   const end = useAct(async () => {
-    const question = { title: say.endTitle(username), text: say.endText, verb: say.end, danger: true }
+    const question = isOwn
+      ? { title: say.endOwnTitle, text: say.endOwnText, verb: say.endOwn, danger: true }
+      : { title: say.endTitle(username), text: say.endText, verb: say.end, danger: true }
     if (!(await confirm(question))) return
     await api('DELETE /api/auth/users/{id}/sessions', { params: { id } })
     toast(say.ended(username))
@@ -47,13 +49,15 @@ export function PersonRow({ person, reload }: { person: Person; reload(): Promis
     <li>
       <div class="grow">
         <p class="cut-two" title={username}>
-          <strong>{username}</strong> {isOwn && <span class="tag">{say.you}</span>}{' '}
-          {barred_at !== null && (
+          <strong>{username}</strong> {isOwn && <span class="tag">{say.you}</span>}
+        </p>
+        {barred_at !== null && (
+          <p>
             <Status is="barred">
               <Ago at={barred_at} say={(ago) => say.barred(barred_by ?? '', ago)} />
             </Status>
-          )}
-        </p>
+          </p>
+        )}
         <p class="dim">
           {roles.names[role]}
           {role === 'operator' && `, ${targetsSaid(operates)}`}.{' '}
@@ -80,7 +84,7 @@ export function PersonRow({ person, reload }: { person: Person; reload(): Promis
       </button>
       <Menu label={say.moreOf(username)}>
         <Item act={() => void end.run()} blocked={sessions === 0 ? say.noSessions : undefined}>
-          {say.end}
+          {isOwn ? say.endOwn : say.end}
         </Item>
         {barred_at === null ? (
           <Item act={() => void bar.run()} blocked={isOwn ? say.notYourself : undefined}>

@@ -12,7 +12,7 @@ import { words } from '../../words/words.ts'
 type Session = Answer<'GET /api/auth/users/{id}/sessions'>[number]
 
 interface SessionsOfProps {
-  person: Pick<Answer<'GET /api/auth/users'>[number], 'id' | 'username' | 'sessions'>
+  person: Pick<Answer<'GET /api/auth/users'>['users'][number], 'id' | 'username' | 'sessions'>
   /** Called when a session has ended. */
   changed(): Promise<void>
 }

@@ -20,17 +20,17 @@ type Factor = Factors['factors'][number]
 
 /** The user's second factors and recovery codes. */
 export function SecondFactors() {
-  const say = accessWords().factors
+  const { factors: say, once } = accessWords()
   const load = useLoad((signal) => api('GET /api/auth/factors', { signal }))
   const adding = useSignal<'totp' | 'passkey'>()
-  /** Whether the new factor is there, and its recovery codes are perhaps not kept yet. */
-  const isStored = useSignal(false)
+  /** Whether the new factor is there, and its recovery codes are shown. */
+  const showsCodes = useSignal(false)
   const close = () => {
     adding.value = undefined
-    isStored.value = false
+    showsCodes.value = false
   }
-  const stored = () => {
-    isStored.value = adding.peek() !== undefined
+  const stored = (withCodes: boolean) => {
+    showsCodes.value = withCodes && adding.peek() !== undefined
     void load.reload()
   }
   return (
@@ -81,8 +81,8 @@ export function SecondFactors() {
       </div>
       {adding.value && (
         <Dialog
-          title={adding.value === 'totp' ? say.addTotp : say.addPasskey}
-          onClose={() => (isStored.peek() ? stayOpen() : close())}
+          title={showsCodes.value ? once.codes : adding.value === 'totp' ? say.addTotp : say.addPasskey}
+          onClose={() => (showsCodes.peek() ? stayOpen() : close())}
           class={FACTOR_DIALOG}
         >
           <Enrolment kind={adding.value} stored={stored} done={close} cancel={close} />
@@ -103,7 +103,8 @@ function FactorRow({
   of: { factors, required },
   load,
 }: FactorRowProps) {
-  const say = accessWords().factors
+  const { factors: say, enrol } = accessWords()
+  const told = enrol[kind]
   const isLast = factors.length === 1
   const remove = useAct(async () => {
     const text = isLast ? say.removeLastText : say.removeText
@@ -118,9 +119,10 @@ function FactorRow({
       <Icon of={kind === 'totp' ? Smartphone : Fingerprint} />
       <div class="grow">
         <p class="cut-two" title={name}>
-          {name} {name.toLowerCase() !== say.kinds[kind] && <span class="dim">{say.kinds[kind]}</span>}
+          {name}
         </p>
         <p class="dim">
+          {!name.toLowerCase().startsWith(told.toLowerCase()) && <span>{told}. </span>}
           <Ago at={created_at} say={say.added} />,{' '}
           {last_used_at ? <Ago at={last_used_at} say={say.used} /> : say.neverUsed}
         </p>

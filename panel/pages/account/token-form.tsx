@@ -92,7 +92,7 @@ export function TokenForm({ made, cancel }: TokenFormProps) {
         <fieldset
           class="field pick"
           aria-invalid={tried.value && picked.length === 0}
-          aria-describedby="pick-error"
+          aria-describedby={tried.value && picked.length === 0 ? 'pick-error' : undefined}
           tabIndex={-1}
         >
           <legend class={isNarrow ? undefined : 'unseen'}>{isNarrow ? say.targets : say.someTargets}</legend>

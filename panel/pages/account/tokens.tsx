@@ -27,7 +27,7 @@ export function Tokens() {
           found.length === 0 ? (
             <p class="dim">{say.none}</p>
           ) : (
-            <ul class="list">
+            <ul class="list tokens">
               {found.map((token) => (
                 <TokenRow key={token.id} token={token} reload={load.reload} />
               ))}

@@ -6,32 +6,32 @@ import { Details, type Entry, shown } from './details.tsx'
 import { auditWords } from './words.ts'
 
 /** Actions that deserve attention. */
-const STATUS: Readonly<Record<string, StatusKind>> = {
-  access_refused: 'warn',
-  account_barred: 'warn',
-  factor_refused: 'warn',
-  factors_reset: 'warn',
-  login_failed: 'warn',
-  login_rate_limited: 'warn',
-  proof_refused: 'warn',
-  step_up_refused: 'warn',
-  host_key_changed: 'err',
-  module_taken_back: 'warn',
-}
+const STATUS: ReadonlyMap<string, StatusKind> = new Map([
+  ['access_refused', 'warn'],
+  ['account_barred', 'warn'],
+  ['factor_refused', 'warn'],
+  ['factors_reset', 'warn'],
+  ['login_failed', 'warn'],
+  ['login_rate_limited', 'warn'],
+  ['proof_refused', 'warn'],
+  ['step_up_refused', 'warn'],
+  ['host_key_changed', 'err'],
+  ['module_taken_back', 'warn'],
+])
 
 /** The marks of the ends of jobs. An end that is unknown here, or not in the entry, is not shown as a success. */
-const ENDS: Readonly<Record<string, StatusKind>> = {
-  upgraded: 'ok',
-  nothing_to_do: 'ok',
-  regressed: 'err',
-  rollback_failed: 'err',
-  failed: 'err',
-}
+const ENDS: ReadonlyMap<string, StatusKind> = new Map([
+  ['upgraded', 'ok'],
+  ['nothing_to_do', 'ok'],
+  ['regressed', 'err'],
+  ['rollback_failed', 'err'],
+  ['failed', 'err'],
+])
 
 function markOf(entry: Entry): StatusKind {
   const { action, details } = entry
   if (isProofAsked(entry)) return 'ok'
-  return (action === 'update_end' ? (ENDS[String(details?.outcome)] ?? 'warn') : STATUS[action]) ?? 'ok'
+  return action === 'update_end' ? (ENDS.get(String(details?.outcome)) ?? 'warn') : (STATUS.get(action) ?? 'ok')
 }
 
 /** A refusal that only asked for a new proof, once: nothing to look into. */

@@ -1,41 +1,56 @@
 import { useSignal } from '@preact/signals'
-import type { Operations } from '../../../client/index.ts'
+import { useRef } from 'preact/hooks'
 import { Action, useAct } from '../../parts/action.tsx'
 import { saveFile } from '../../parts/clipboard.ts'
+import { focusWrong, Said } from '../../parts/field.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { targets } from '../../wire/packages.ts'
 import { api } from '../../wire/panel.ts'
+import { type AuditAction, type Fields, type Filter, isAction, LONGEST, NO_FIELDS, targetsMeant } from './filter.ts'
 import { auditWords } from './words.ts'
 
-export type Filter = Pick<
-  NonNullable<Operations['GET /api/audit']['query']>,
-  'action' | 'user' | 'target' | 'from' | 'until'
->
-type AuditAction = NonNullable<Filter['action']>
+interface FiltersProps {
+  fields: Fields
+  choose(fields: Fields): void
+  /** The names of those who may have done something. */
+  people: readonly string[]
+}
 
 /** Chooses the shown entries. */
-export function Filters({ filter, choose }: { filter: Filter; choose(filter: Filter): void }) {
+export function Filters({ fields, choose, people }: FiltersProps) {
   const say = auditWords()
-  const action = useSignal<AuditAction | ''>('')
-  const user = useSignal('')
-  const target = useSignal('')
-  const from = useSignal('')
-  const until = useSignal('')
+  const action = useSignal(fields.action)
+  const user = useSignal(fields.user)
+  const target = useSignal(shownTarget(fields))
+  const from = useSignal(fields.from)
+  const until = useSignal(fields.until)
+  const wrong = useSignal<{ target?: string; until?: string }>({})
+  const form = useRef<HTMLFormElement>(null)
   const texts = { user, target, from, until }
   const actions: AuditAction[] = []
-  for (const name in say.actions) if (isAction(name, say.actions)) actions.push(name)
+  for (const name in say.actions) if (isAction(name)) actions.push(name)
+  const submit = () => {
+    const meant = targetsMeant(target.value.trim(), action.value)
+    wrong.value = {
+      ...(meant.length > 1 && { target: say.several(meant.join(', ')) }),
+      ...(from.value !== '' && until.value !== '' && until.value < from.value && { until: say.reversed }),
+    }
+    if (Object.keys(wrong.value).length > 0) return focusWrong(form.current)
+    choose({
+      action: action.value,
+      user: user.value.trim(),
+      target: meant[0] ?? target.value.trim(),
+      from: from.value,
+      until: until.value,
+    })
+  }
   return (
     <form
-      class="filters"
+      class="filters audit-filters"
+      ref={form}
       onSubmit={(event) => {
         event.preventDefault()
-        choose({
-          ...(action.value && { action: action.value }),
-          ...(user.value.trim() && { user: user.value.trim() }),
-          ...(target.value.trim() && { target: target.value.trim() }),
-          ...(from.value && { from: startOf(from.value, 0) }),
-          ...(until.value && { until: startOf(until.value, 1) }),
-        })
+        submit()
       }}
     >
       <label>
@@ -43,7 +58,7 @@ export function Filters({ filter, choose }: { filter: Filter; choose(filter: Fil
         <select
           value={action.value}
           onChange={({ currentTarget: { value } }) => {
-            action.value = isAction(value, say.actions) ? value : ''
+            action.value = isAction(value) ? value : ''
           }}
         >
           <option value="">{say.allActions}</option>
@@ -61,12 +76,19 @@ export function Filters({ filter, choose }: { filter: Filter; choose(filter: Fil
           autoCapitalize="none"
           spellcheck={false}
           data-key="/"
+          list="audit-people"
+          maxLength={LONGEST}
           value={user.value}
           onInput={({ currentTarget }) => {
             user.value = currentTarget.value
           }}
         />
       </label>
+      <datalist id="audit-people">
+        {people.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
       <label>
         <span>{say.target}</span>
         <input
@@ -74,6 +96,9 @@ export function Filters({ filter, choose }: { filter: Filter; choose(filter: Fil
           autoCapitalize="none"
           spellcheck={false}
           list="audit-targets"
+          maxLength={LONGEST}
+          aria-invalid={wrong.value.target !== undefined}
+          aria-describedby={wrong.value.target && 'audit-target-error'}
           value={target.value}
           onInput={({ currentTarget }) => {
             target.value = currentTarget.value
@@ -82,8 +107,8 @@ export function Filters({ filter, choose }: { filter: Filter; choose(filter: Fil
       </label>
       <datalist id="audit-targets">
         {targets.value?.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
+          <option key={id} value={name || id}>
+            {id}
           </option>
         ))}
       </datalist>
@@ -92,6 +117,8 @@ export function Filters({ filter, choose }: { filter: Filter; choose(filter: Fil
           <span>{say[edge]}</span>
           <input
             type="date"
+            aria-invalid={edge === 'until' && wrong.value.until !== undefined}
+            aria-describedby={edge === 'until' && wrong.value.until ? 'audit-until-error' : undefined}
             value={texts[edge].value}
             onInput={({ currentTarget }) => {
               texts[edge].value = currentTarget.value
@@ -102,21 +129,30 @@ export function Filters({ filter, choose }: { filter: Filter; choose(filter: Fil
       <button type="submit" class="button primary">
         {say.filter}
       </button>
-      {Object.keys(filter).length > 0 && (
+      {Object.values(fields).some((text) => text !== '') && (
         <button
           type="button"
           class="button"
           onClick={() => {
             action.value = ''
             for (const text of Object.values(texts)) text.value = ''
-            choose({})
+            wrong.value = {}
+            choose(NO_FIELDS)
           }}
         >
           {say.clear}
         </button>
       )}
+      <Said id="audit-target" hint={undefined} error={wrong.value.target} />
+      <Said id="audit-until" hint={undefined} error={wrong.value.until} />
     </form>
   )
+}
+
+/** A container as people write it. */
+function shownTarget({ target, action }: Fields): string {
+  const name = targets.peek()?.find(({ id }) => id === target)?.name
+  return name && targetsMeant(name, action).length === 1 ? name : target
 }
 
 /** Saves the chosen entries as a file. */
@@ -139,14 +175,4 @@ export function Export({ filter }: { filter: Filter }) {
       </Action>
     </>
   )
-}
-
-/** The beginning of a day of the reader, `later` days after that one. */
-function startOf(day: string, later: number): string {
-  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
-  return new Date(year, month - 1, date + later).toISOString()
-}
-
-function isAction(name: string, known: Readonly<Record<AuditAction, string>>): name is AuditAction {
-  return Object.hasOwn(known, name)
 }

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import { type ReadonlySignal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { type Attention, attentionOf, keyOf, thingsIn } from '../../nouns/attention.ts'
 import { isUncertain, oldestOf } from '../../nouns/checked.ts'
@@ -68,19 +68,25 @@ export function useAttention(): Known {
     modules: modules.data.value ?? [],
     counts: isTheirs,
   })
-  const waits =
-    (hostFigures.value === undefined && host.error.value === undefined) ||
-    [targets, modules].some(isWaiting) ||
-    (checks.value === undefined && checksError.value === undefined) ||
-    (jobs.value === undefined && jobsError.value === undefined) ||
-    (containers.value === undefined && containersError.value === undefined)
-  const failures = [host, targets, modules].map(({ error }) => error.value)
-  failures.push(jobsError.value, containersError.value, checksError.value)
+  const asked: readonly (readonly [known: ReadonlySignal<unknown>, error: ReadonlySignal<unknown>])[] = [
+    [hostFigures, host.error],
+    [targets.data, targets.error],
+    [modules.data, modules.error],
+    [checks, checksError],
+    [jobs, jobsError],
+    [containers, containersError],
+  ]
+  const waits = asked.some((both) => both.every(({ value }) => value === undefined))
+  const hasFailed = asked.some(([, { value }]) => value !== undefined)
   // A target that was never checked, or changed since its last check, is not known to be up to date.
-  const hasFailed = failures.some((each) => each !== undefined)
-  const knowsAll = !hasFailed && !found.some(isUncertain)
+  const uncertain = found.filter(isUncertain)
+  const knowsAll = !hasFailed && uncertain.length === 0
   const things = thingsIn(items, found, isTheirs)
-  const title = things > 0 ? say.things(things) : knowsAll && !waits ? say.nothingNeedsYou : undefined
+  // Nothing needs an operator of some targets where the list below may still name what others need.
+  const needsOthers = thingsIn(items, found) > 0
+  const isOpen = waits || hasFailed || uncertain.some(({ target }) => !needsOthers || isTheirs(target))
+  const title =
+    things > 0 ? say.things(things) : isOpen ? undefined : needsOthers ? say.nothingOfYours : say.nothingNeedsYou
   return { items, title, knowsAll, hasFailed, waits, hasOtherKey, host, targets, modules }
 }
 
@@ -142,10 +148,6 @@ export function AttentionList({ known }: { known: Known }) {
 function bootAt(): number | undefined {
   const [known, at] = [hostFigures.value, hostAt.value]
   return known && at !== undefined ? at - known.uptime * 1000 : undefined
-}
-
-function isWaiting({ data, error }: Load<unknown>): boolean {
-  return data.value === undefined && error.value === undefined
 }
 
 /** The time of the oldest known result. */

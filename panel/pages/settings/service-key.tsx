@@ -20,14 +20,19 @@ export function ServiceKey({ known, onSaved }: ServiceKeyProps) {
   const { ssh_key_set, ssh_key_next_set, ssh_password_set } = known
   const drops = useSignal(false)
   const told = useSignal('')
+  const isForgotten = useSignal(false)
   const result = useRef<HTMLParagraphElement>(null)
   const rotate = useAct(async (confirmed: boolean) => {
     told.value = ''
+    isForgotten.value = false
     try {
       const body = { ...(confirmed && { confirmed }), ...(drops.peek() && { drop_password: true }) }
       const { state, message } = await api('POST /api/settings/ssh-key/rotate', { body })
       told.value = message
-      if (state === 'rotated') drops.value = false
+      if (state === 'rotated') {
+        isForgotten.value = body.drop_password === true && ssh_password_set
+        drops.value = false
+      }
     } finally {
       // A failure may have left a waiting key, too.
       await onSaved()
@@ -76,7 +81,7 @@ export function ServiceKey({ known, onSaved }: ServiceKeyProps) {
         </div>
       )}
       <p class="told" role="status" ref={result} tabIndex={-1}>
-        {fromService(told.value)}
+        {fromService(told.value)} {isForgotten.value && say.forgotten}
       </p>
       {ssh_password_set && (
         <>

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { current, type Shell } from '../../wire/terminals.ts'
@@ -45,7 +45,8 @@ function Ending({ shell, again }: { shell: Shell; again(): void }) {
   const end = state.is === 'ended' ? state.end : undefined
   const isWell = end?.why === 'exit' && end.code === 0
   const button = useRef<HTMLButtonElement>(null)
-  useEffect(() => {
+  // Before the next key.
+  useLayoutEffect(() => {
     // A terminal without a shell would capture the focus, and the Tab key with it.
     if (end && document.activeElement?.closest('.shell-box')) button.current?.focus()
   }, [end])

@@ -3,6 +3,7 @@ import { Search } from 'lucide'
 import { useEffect } from 'preact/hooks'
 import type { Check } from '../../nouns/checked.ts'
 import { type Filter, FILTERS, passes, type Sort, SORTS } from '../../nouns/target-list.ts'
+import { needSaid } from '../../parts/access/reach.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { keepInQuery, route } from '../../router.ts'
 import { words } from '../../words/words.ts'
@@ -70,7 +71,8 @@ export function FilterBar({ view: { query, filter, sort }, checks, isPicking, pi
             aria-pressed={filter === each}
             onClick={() => keepInQuery({ show: each === 'all' ? undefined : each })}
           >
-            {say.filters[each]} <span class="n num">{checks.filter((check) => passes(check, each)).length}</span>
+            {each === 'need' ? needSaid(say.filters.need) : say.filters[each]}{' '}
+            <span class="n num">{checks.filter((check) => passes(check, each)).length}</span>
           </button>
         ))}
       </fieldset>

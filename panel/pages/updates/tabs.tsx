@@ -21,6 +21,13 @@ export function Tabs({ chosen, counts, choose }: TabsProps) {
     const tab = current?.querySelector<HTMLElement>('[aria-selected=true]')
     if (current && tab) current.scrollLeft = tab.offsetLeft - (current.clientWidth - tab.offsetWidth) / 2
   }, [chosen])
+  useEffect(() => {
+    const { current } = list
+    if (!current) return
+    const told = new ResizeObserver(() => markEnds(current))
+    told.observe(current)
+    return () => told.disconnect()
+  }, [])
   const walk = (by: number) => {
     const next = TABS[(TABS.indexOf(chosen) + by + TABS.length) % TABS.length] ?? chosen
     choose(next)
@@ -32,6 +39,7 @@ export function Tabs({ chosen, counts, choose }: TabsProps) {
       role="tablist"
       aria-label={say.title}
       ref={list}
+      onScroll={({ currentTarget }) => markEnds(currentTarget)}
       onKeyDown={({ key }) => {
         if (key === 'ArrowRight') walk(1)
         if (key === 'ArrowLeft') walk(-1)
@@ -53,4 +61,11 @@ export function Tabs({ chosen, counts, choose }: TabsProps) {
       ))}
     </div>
   )
+}
+
+/** Marks the ends where a narrow window hides tabs. The style fades these. */
+function markEnds(bar: HTMLElement): void {
+  const { scrollLeft, scrollWidth, clientWidth } = bar
+  bar.toggleAttribute('data-before', scrollLeft > 1)
+  bar.toggleAttribute('data-after', scrollWidth - clientWidth - scrollLeft > 1)
 }

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Check } from '../../nouns/checked.ts'
 import { arrange, isFound, passes, reviewable } from '../../nouns/target-list.ts'
+import { needSaid } from '../../parts/access/reach.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useSteady } from '../../parts/steady.ts'
 import { targetName } from '../../parts/target-name.ts'
@@ -96,7 +97,8 @@ export function TargetList({ checks, deeds }: { checks: readonly Check[]; deeds:
                   <tr class="group">
                     <td class="c-check" />
                     <th colSpan={6} scope="rowgroup">
-                      <b>{say.groups[group]}</b> <span class="num">{targets.length}</span>
+                      <b>{group === 'need' ? needSaid(say.groups.need) : say.groups[group]}</b>{' '}
+                      <span class="num">{targets.length}</span>
                     </th>
                     <td class="c-size" />
                     <td class="c-age" />

@@ -14,8 +14,8 @@ interface EnrolmentProps {
   done(): void
   /** Called instead of going back to the choice of a kind. */
   cancel?(): void
-  /** Called as soon as the service has stored the factor, before the codes are kept. */
-  stored?(): void
+  /** Called as soon as the service has stored the factor; whether recovery codes are now shown, which are not kept yet. */
+  stored?(showsCodes: boolean): void
 }
 
 /** Adds a factor, and shows the recovery codes that come with the first one. */
@@ -30,7 +30,7 @@ export function Enrolment({ kind, done, cancel, stored }: EnrolmentProps) {
     if (!chosen.value && left.current) kinds.current?.querySelector<HTMLElement>(`.${left.current}`)?.focus()
   }, [chosen.value])
   const added = (given: readonly string[] | undefined) => {
-    stored?.()
+    stored?.(given !== undefined)
     if (!given) return done()
     codes.value = given
   }

@@ -28,9 +28,28 @@ export function FactorProblem({ error, wrong }: FactorProblemProps) {
   return (
     <>
       <Problem error={error} />
-      {wait > 0 && (
-        <p class="dim num">{wait > 120 ? say.againMinutes(Math.ceil(wait / 60)) : words().signIn.again(wait)}</p>
-      )}
+      <Wait seconds={wait} />
     </>
+  )
+}
+
+/** A refusal that a wait ends. */
+export function Locked({ told, wait }: { told: string; wait: number }) {
+  return (
+    <>
+      <div class="problem" role="alert">
+        <Status is="warn" hidden />
+        <p class="grow">{told}</p>
+      </div>
+      <Wait seconds={wait} />
+    </>
+  )
+}
+
+function Wait({ seconds }: { seconds: number }) {
+  const say = accessWords().question
+  if (seconds === 0) return null
+  return (
+    <p class="dim num">{seconds > 120 ? say.againMinutes(Math.ceil(seconds / 60)) : words().signIn.again(seconds)}</p>
   )
 }

@@ -4,9 +4,10 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { ApiError, type PasskeyRequest } from '../../../client/index.ts'
 import { type Assertion, askPasskey, hasPasskeys } from '../../wire/passkeys.ts'
 import { Action, useAct } from '../action.tsx'
+import { useCountdown } from '../countdown.ts'
 import { Field, focusWrong } from '../field.tsx'
 import { Icon } from '../icon.tsx'
-import { FactorProblem } from './factor-problem.tsx'
+import { FactorProblem, Locked } from './factor-problem.tsx'
 import { accessWords } from './words.ts'
 
 const KINDS = ['passkey', 'totp', 'recovery'] as const
@@ -30,6 +31,15 @@ interface FactorQuestionProps {
   again?(): void
 }
 
+/** A refusal of so many seconds at most is of all kinds, because of too many answers in a minute. A longer one is of one kind, for an hour. */
+const MINUTE = 60
+
+/** The end of a refusal, by the clock of `performance`. */
+interface Lock {
+  until: number
+  isOfAll: boolean
+}
+
 /** Asks for one of the user's factors; they may take another one of theirs. */
 export function FactorQuestion({ factors, passkey, verb, answer, cancel, again = cancel }: FactorQuestionProps) {
   const say = accessWords().question
@@ -38,6 +48,11 @@ export function FactorQuestion({ factors, passkey, verb, answer, cancel, again =
   const kind = chosen.value ?? usable[0]
   const code = useSignal('')
   const tried = useSignal(false)
+  const locks = useSignal<Partial<Record<Kind, Lock>>>({})
+  const lock = kind && locks.value[kind]
+  const wait = lock ? Math.max(0, Math.ceil((lock.until - performance.now()) / 1000)) : 0
+  // Renders every second; the wait itself is known at once.
+  useCountdown(wait, lock)
   const form = useRef<HTMLFormElement>(null)
   const left = useRef(new AbortController())
   useEffect(() => () => left.current.abort(), [])
@@ -45,8 +60,21 @@ export function FactorQuestion({ factors, passkey, verb, answer, cancel, again =
     // Fields take the focus themselves.
     if (kind === 'passkey') form.current?.querySelector<HTMLElement>('.primary')?.focus()
   }, [kind])
+  /** Notes a refusal that a wait ends. False for any other error. */
+  const noteLock = (of: Kind, error: unknown) => {
+    if (!(error instanceof ApiError && error.code === 'factor_locked' && error.retryAfter)) return false
+    const noted: Lock = { until: performance.now() + error.retryAfter * 1000, isOfAll: error.retryAfter <= MINUTE }
+    const kinds = noted.isOfAll ? KINDS.filter((each) => (locks.peek()[each]?.until ?? 0) < noted.until) : [of]
+    locks.value = { ...locks.peek(), ...Object.fromEntries(kinds.map((each) => [each, noted])) }
+    return true
+  }
   const act = useAct(async () => {
-    if (kind === undefined) return
+    if (kind === undefined || wait > 0) return
+    await send(kind).catch((error: unknown) => {
+      if (!noteLock(kind, error)) throw error
+    })
+  })
+  const send = async (kind: Kind) => {
     if (kind !== 'passkey') {
       tried.value = true
       if (!code.value.trim()) return focusWrong(form.current)
@@ -61,7 +89,7 @@ export function FactorQuestion({ factors, passkey, verb, answer, cancel, again =
       })
     }
     if (passkey) await answer({ factor: kind, assertion: await askPasskey(passkey, left.current.signal) })
-  })
+  }
   const error = act.error.value
   const isOver = error instanceof ApiError && error.code === 'challenge_over'
   if (kind === undefined)
@@ -100,13 +128,17 @@ export function FactorQuestion({ factors, passkey, verb, answer, cancel, again =
           error={tried.value && !code.value.trim() ? say.missing[kind] : undefined}
         />
       )}
-      <FactorProblem error={error} wrong={say.wrong[kind]} />
+      {lock && wait > 0 ? (
+        <Locked wait={wait} told={lock.isOfAll ? say.lockedAll : say.lockedKind} />
+      ) : (
+        <FactorProblem error={error} wrong={say.wrong[kind]} />
+      )}
       {isOver ? (
         <button type="button" class="button primary" onClick={again}>
           {say.again}
         </button>
       ) : (
-        <Action act={act} type="submit" class="primary">
+        <Action act={act} type="submit" class="primary" blocked={wait > 0 ? say.waitFirst : undefined}>
           {kind === 'passkey' ? say.usePasskey : verb}
         </Action>
       )}

@@ -1,4 +1,4 @@
-import { isAdmin, me } from '../../wire/panel.ts'
+import { isAdmin, isOperator, me } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
 import { targetName } from '../target-name.ts'
 import { accessWords } from './words.ts'
@@ -23,6 +23,11 @@ export function Reach({ counts = false }: { counts?: boolean }) {
       {say.onlyOn(yours)} {counts && say.countsYours}
     </p>
   )
+}
+
+/** The name of the targets that need somebody: not the reader, where these may be others’. */
+export function needSaid(usual: string): string {
+  return isOperator.value && !me.value?.operates ? usual : accessWords().roles.need
 }
 
 /** The line of a page whose heading counts the user's targets. */

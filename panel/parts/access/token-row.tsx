@@ -31,7 +31,7 @@ export function TokenRow({ token, owner, reload }: TokenRowProps) {
     await reload()
   })
   const ends = expires_at === null ? undefined : day(Date.parse(expires_at), language())
-  const isOver = expires_at !== null && Date.parse(expires_at) <= Date.now()
+  const isOver = isExpired(token)
   return (
     <li>
       <div class="grow">
@@ -64,4 +64,9 @@ export function TokenRow({ token, owner, reload }: TokenRowProps) {
       </Action>
     </li>
   )
+}
+
+/** Whether a token has reached its end. Expired ones are listed for a while. */
+export function isExpired({ expires_at }: Pick<TokenRowProps['token'], 'expires_at'>): boolean {
+  return expires_at !== null && Date.parse(expires_at) <= Date.now()
 }

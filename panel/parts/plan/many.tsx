@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { latenessOf } from '../../nouns/impact.ts'
 import { isSecurityUnknown } from '../../nouns/manager.ts'
 import { figuresOf, isPlanRefused, minutesLeft, type Selection } from '../../nouns/plan.ts'
@@ -96,7 +96,8 @@ function lateness(target: string): number {
 /** The plan of one of the targets. */
 function One({ planning, back, show }: { planning: Planning; back(): void; show(job: string): void }) {
   const button = useRef<HTMLButtonElement>(null)
-  useEffect(() => button.current?.focus(), [])
+  // Before the paint, like the list when it is back: the next key goes to what is shown.
+  useLayoutEffect(() => button.current?.focus(), [])
   return (
     <>
       <PlanHead planning={planning} />
@@ -152,7 +153,7 @@ function All({ plannings, out, takeIn, read, last, answer }: AllProps) {
     if (!isAgain) void start.run()
     else for (const planning of taken) if (planning.stage.peek() !== 'empty') void planning.make({ isPressed: true })
   }
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The list is back after a plan was read.
     const dialog = place.current?.closest('dialog')
     if (!dialog || dialog.contains(document.activeElement)) return

@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals'
 import { Plus, X } from 'lucide'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { MOST_PROBES, type ProbeDraft } from '../../nouns/policy-form.ts'
 import { protectionWords } from './words.ts'
 import { fromService } from '../../words/words.ts'
@@ -34,7 +34,8 @@ export function Probes({ probes, wrong }: ProbesProps) {
   const place = useRef<HTMLFieldSetElement>(null)
   const count = useRef(probes.peek().length)
   const all = probes.value
-  useEffect(() => {
+  // Before the paint: a later focus would come after the next key, or take it from where the user went.
+  useLayoutEffect(() => {
     const inputs = place.current?.querySelectorAll<HTMLElement>('li .field:first-child input') ?? []
     // A new probe has the focus; after a removal, the buttons that add one have it.
     if (all.length > count.current) inputs[inputs.length - 1]?.focus()

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { Undo2 } from 'lucide'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { clock, duration } from '../../nouns/format.ts'
 import { go } from '../../router.ts'
 import type { JobRecord } from '../../wire/job.ts'
@@ -29,6 +29,7 @@ export function RollBack({ record, snapshot, changes }: RollBackProps) {
   const { shell } = words()
   const say = protection.rollBack
   const isAsked = useSignal(false)
+  const first = useRef<HTMLParagraphElement>(null)
   const made = Date.parse(snapshot.made_at)
   const at = clock(made, now.value, language())
   const name = targetName(record.target)
@@ -38,6 +39,13 @@ export function RollBack({ record, snapshot, changes }: RollBackProps) {
     if (snapshot.kind === 'backup') destroys.value = await lossesOfRollBack(record.job_id)
     isAsked.value = true
   })
+  /** Whether the second question was declined, so that the first one gets the focus back. */
+  const isDeclined = useRef(false)
+  // Before the paint: a later focus would come after the next key, or take it from where the user went.
+  useLayoutEffect(() => {
+    if (isDeclined.current) first.current?.querySelector<HTMLElement>('.undo')?.focus()
+    isDeclined.current = false
+  }, [isAsked.value])
   const start = useAct(async () => go(`/updates/${await rollBack(record.job_id, snapshot.kind)}`))
   return (
     <section class="choice-card undo" aria-labelledby="roll-back">
@@ -55,7 +63,7 @@ export function RollBack({ record, snapshot, changes }: RollBackProps) {
       <Problem error={start.error.value ?? ask.error.value} />
       {!isAdmin.value && <p class="dim">{say.forAdmins}</p>}
       {isAdmin.value && !isAsked.value && (
-        <p class="buttons">
+        <p class="buttons" ref={first}>
           <Action act={ask} class="undo">
             <span class="cut" title={say.verb(name)}>
               {say.verb(name)}
@@ -68,6 +76,7 @@ export function RollBack({ record, snapshot, changes }: RollBackProps) {
           decline={() => {
             isAsked.value = false
             start.forget()
+            isDeclined.current = true
           }}
           loss={destroys.value?.length === 0 ? say.hasAll : destroys.value && say.destroys(destroys.value.join(', '))}
         >
@@ -80,7 +89,7 @@ export function RollBack({ record, snapshot, changes }: RollBackProps) {
   )
 }
 
-/** The second question. The button that changes nothing has the focus; it returns to the first one. */
+/** The second question. The button that changes nothing has the focus. */
 function Sure({
   decline,
   loss,
@@ -91,17 +100,10 @@ function Sure({
   children: ComponentChildren
 }) {
   const say = protectionWords().rollBack
-  const place = useRef<HTMLFieldSetElement>(null)
   const no = useRef<HTMLButtonElement>(null)
-  useEffect(() => {
-    no.current?.focus()
-    const card = place.current?.parentElement
-    return () => {
-      setTimeout(() => card?.querySelector<HTMLElement>('.button.undo')?.focus())
-    }
-  }, [])
+  useLayoutEffect(() => no.current?.focus(), [])
   return (
-    <fieldset class="sure" ref={place} aria-label={say.sure}>
+    <fieldset class="sure" aria-label={say.sure}>
       <p>
         <b>{say.sure}</b> {loss}
       </p>

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Act } from '../action.tsx'
 
 /** The action that adds entries to a list of `count`. It moves the focus to the first one that comes: with the last ones, its button goes. */
@@ -10,7 +10,8 @@ export function useMore<list extends HTMLElement>(
   const list = useRef<list>(null)
   /** As many were there when somebody asked for more. */
   const before = useRef<number>(undefined)
-  useEffect(() => {
+  // Before the paint: the next key goes to what is new.
+  useLayoutEffect(() => {
     const from = before.current
     if (from === undefined || count <= from) return
     before.current = undefined

@@ -28,6 +28,9 @@ export const access: typeof fr = {
     none: 'Your second factor is a passkey, which this browser does not allow at this address. Open the panel by its name, over https, or with another browser.',
     again: 'Start again',
     cancel: 'Cancel',
+    lockedAll: 'Too many wrong answers within a minute: no way is accepted for now.',
+    lockedKind: 'This way is locked, after too many wrong answers.',
+    waitFirst: 'Wait first.',
     againMinutes: (minutes: number) => `Try again in ${minutes} min, or use another way.`,
   },
   steps: {
@@ -109,7 +112,6 @@ export const access: typeof fr = {
     title: 'Second factors',
     means: 'Asked for after the password, and before what is delicate. Have two, on two devices.',
     none: 'None: whoever learns your password is in.',
-    kinds: { totp: 'authenticator app', passkey: 'passkey' },
     added: (ago: string) => `Added ${ago}`,
     used: (ago: string) => `used ${ago}`,
     neverUsed: 'never used',
@@ -154,6 +156,7 @@ export const access: typeof fr = {
     reads: 'Your role lets you view everything here, and start nothing.',
     onlyOn: (names: string) => `You work on ${names}, and can view the other targets.`,
     countsYours: 'The heading and the menu count only your targets.',
+    need: 'Needs attention',
   },
   tokens: {
     title: 'API tokens',
@@ -195,6 +198,7 @@ export const access: typeof fr = {
     note: 'Who gets in here, and with which rights',
     people: 'Accounts',
     you: 'You',
+    more: 'Show more accounts',
     barred: (by: string, ago: string) => `Barred by ${by} ${ago}`,
     lastLogin: (ago: string) => `Last sign-in ${ago}.`,
     neverSignedIn: 'Never signed in.',
@@ -209,6 +213,9 @@ export const access: typeof fr = {
       `${count === 0 ? 'No session' : count === 1 ? '1 session' : `${count} sessions`} of ${name}`,
     moreOf: (name: string) => `More actions on ${name}`,
     end: 'End their sessions',
+    endOwn: 'End your sessions',
+    endOwnTitle: 'End your sessions?',
+    endOwnText: 'Your pages and terminals close at once, everywhere, this session included. You can sign in again.',
     endTitle: (name: string) => `End the sessions of ${name}?`,
     endText: 'Their pages and terminals close at once, everywhere. They can sign in again.',
     ended: (name: string) => `The sessions of ${name} have ended.`,
@@ -228,6 +235,10 @@ export const access: typeof fr = {
       oidc: 'Proven by identity provider',
     },
     tokens: 'Everybody’s API tokens',
+    tokensCounted: (count: number, expired: number) => {
+      const told = count === 0 ? 'No token' : count === 1 ? '1 token' : `${count} tokens`
+      return expired === 0 ? `${told}.` : `${told}, and ${expired} expired.`
+    },
     noTokens: 'Nobody has a token.',
   },
   link: {

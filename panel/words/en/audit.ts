@@ -21,9 +21,16 @@ export const audit: typeof fr = {
   more: 'Show older entries',
   empty: 'No entries yet.',
   noMatch: 'No entry matches these filters.',
+  wave: (n, targets, pause) => `wave ${n}: ${targets}${pause === undefined ? '' : ` (then ${pause} of waiting)`}`,
+  noKnown: (name) => `No entry matches these filters, and no known container is called “${name}”.`,
+  otherCase: (name) => `No entry matches these filters. User names are case-sensitive: “${name}”?`,
+  several: (targets) => `Several containers have this name: ${targets}.`,
+  reversed: 'The end (“To”) is before the beginning (“From”).',
   details: 'Details',
   /** A detail that a change has emptied. */
   emptied: '(empty)',
+  /** The expiry of a token without one. */
+  never: 'never',
   before: (name) => `${name} (before)`,
   after: (name) => `${name} (after)`,
   yes: 'yes',

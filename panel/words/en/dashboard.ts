@@ -4,6 +4,7 @@ export const dashboard: typeof fr = {
   title: 'Dashboard',
   things: (count: number) => (count === 1 ? '1 thing needs you' : `${count} things need you`),
   nothingNeedsYou: 'Nothing needs you',
+  nothingOfYours: 'Nothing needs you, but other targets need attention',
   customize: 'Arrange',
   finish: 'Done',
   reset: 'Reset',
@@ -12,7 +13,7 @@ export const dashboard: typeof fr = {
   hide: (card: string) => `Hide ${card}`,
   show: (card: string) => `Show ${card}`,
   hidden: 'Hidden',
-  attention: 'Needs you',
+  attention: 'Needs attention',
   nothing: (ago: string) => `Everything was checked ${ago}.`,
   checking: 'Checking for updates…',
   hostKey:

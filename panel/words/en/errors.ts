@@ -46,8 +46,6 @@ export const errors: typeof fr = {
   job_missing: 'This upgrade does not exist, or is no longer kept. Go back to the history.',
   login_busy: 'Too many people are signing in. Wait a few seconds and try again.',
   login_rate_limited: 'Too many sign-in attempts. Wait, then try again.',
-  malformed_http: 'The request is malformed. Reload the page and try again.',
-  method_not_allowed: 'The service does not support this action. Reload the page: the service may have changed.',
   network_failed: 'The service does not answer. Check your connection; the page retries by itself.',
   not_configured: 'The service is not configured. Its log names the missing or wrong variable.',
   not_found: 'This address does not exist. Reload the page: the service may have changed.',

@@ -60,6 +60,8 @@ export const laterErrors: typeof fr = {
   preference_invalid: 'This preference does not exist. Reload the page and try again.',
   proof_impossible:
     'The current host cannot check your password. On the server, “ops-panel settings set” changes settings without it.',
+  proof_needs_factor:
+    'This host wants more than your password. Add a second factor to your account, or wait until the newest is 24 hours old, then try again. On the server, “ops-panel settings set” changes settings without it.',
   proof_required: 'This change needs your password. Try again and enter it.',
   proof_wrong: 'The host did not accept your password. Nothing was changed. Check it and try again.',
   repository_missing: 'This repository is not on the forge, or cannot be read. Check the rights of the forge token.',
@@ -86,6 +88,8 @@ export const laterErrors: typeof fr = {
   host_account_missing:
     'The host does not know this account, or does not let it work. Correct that on the host, then open the link again.',
   host_silent: 'The host does not tell at present whether this account is still admitted. Wait, then try again.',
+  malformed_http: 'The request is malformed. Reload the page and try again.',
+  method_not_allowed: 'The service does not support this action. Reload the page: the service may have changed.',
   more_asked: 'The host asks for more than the password. Answer its questions.',
   not_invited:
     'Your account is in none of the groups that are admitted here. Ask an administrator of the host to add it.',

@@ -14,6 +14,7 @@ export const serviceKey: typeof fr = {
   rotate: 'Change the account’s key',
   drop: 'Forget the stored password as soon as the key is accepted',
   dropHint: 'Only if sudo does not ask for it. Otherwise nothing changes, and the panel shows the rule to add.',
+  forgotten: 'The stored password is forgotten.',
   waiting: 'A new key is waiting',
   waitingText: 'Add this line to the keys of the account on the host, then confirm. Until then, nothing changes.',
   confirm: 'I have added the line',

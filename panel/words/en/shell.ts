@@ -7,7 +7,7 @@ export const shell: typeof fr = {
   navigation: 'Main',
   menu: 'Menu',
   more: 'More',
-  short: { dashboard: 'Home', updates: 'Updates' },
+  short: 'Home',
   otherLanguage: 'Français',
   palette: 'Search…',
   signOut: 'Sign out',

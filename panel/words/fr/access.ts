@@ -28,6 +28,9 @@ export const access = {
     none: 'Votre second facteur est une clé d’accès, que ce navigateur ne permet pas à cette adresse. Ouvrez le panneau par son nom, en https, ou avec un autre navigateur.',
     again: 'Recommencer',
     cancel: 'Annuler',
+    lockedAll: 'Trop de mauvaises réponses en une minute\u00a0: aucun moyen n’est accepté pour l’instant.',
+    lockedKind: 'Ce moyen est verrouillé, après trop de mauvaises réponses.',
+    waitFirst: 'Patientez d’abord.',
     againMinutes: (minutes: number) => `Réessayez dans ${minutes}\u00a0min, ou utilisez un autre moyen.`,
   },
   /** A sign-in after the password. */
@@ -114,7 +117,6 @@ export const access = {
     title: 'Seconds facteurs',
     means: 'Demandés après le mot de passe, et avant ce qui est délicat. Ayez-en deux, sur deux appareils.',
     none: 'Aucun\u00a0: qui apprend votre mot de passe entre.',
-    kinds: { totp: 'application d’authentification', passkey: 'clé d’accès' },
     added: (ago: string) => `Ajouté ${ago}`,
     used: (ago: string) => `utilisé ${ago}`,
     neverUsed: 'jamais utilisé',
@@ -159,6 +161,8 @@ export const access = {
     reads: 'Votre rôle permet de tout consulter ici, sans rien lancer.',
     onlyOn: (names: string) => `Vous travaillez sur ${names}\u00a0; les autres cibles se consultent.`,
     countsYours: 'Le titre et le menu ne comptent que vos cibles.',
+    /** The name of the targets that need somebody, for those who may not work on all of them. */
+    need: 'À traiter',
   },
   tokens: {
     title: 'Jetons d’API',
@@ -200,6 +204,7 @@ export const access = {
     note: 'Qui entre ici, et avec quels droits',
     people: 'Comptes',
     you: 'Vous',
+    more: 'Afficher d’autres comptes',
     barred: (by: string, ago: string) => `Exclu par ${by} ${ago}`,
     lastLogin: (ago: string) => `Dernière connexion ${ago}.`,
     neverSignedIn: 'Jamais connecté.',
@@ -214,6 +219,10 @@ export const access = {
       `${count === 0 ? 'Aucune session' : count === 1 ? '1 session' : `${count} sessions`} de ${name}`,
     moreOf: (name: string) => `Autres actions sur ${name}`,
     end: 'Mettre fin à ses sessions',
+    endOwn: 'Mettre fin à vos sessions',
+    endOwnTitle: 'Mettre fin à vos sessions\u202f?',
+    endOwnText:
+      'Vos pages et vos terminaux se ferment aussitôt, partout, cette session-ci comprise. Vous pourrez vous reconnecter.',
     endTitle: (name: string) => `Mettre fin aux sessions de ${name}\u202f?`,
     endText: 'Ses pages et ses terminaux se ferment aussitôt, partout. La personne peut se reconnecter.',
     ended: (name: string) => `Les sessions de ${name} sont terminées.`,
@@ -233,6 +242,11 @@ export const access = {
       oidc: 'Prouvé par fournisseur d’identité',
     },
     tokens: 'Jetons d’API de tous',
+    tokensCounted: (count: number, expired: number) => {
+      const told = count === 0 ? 'Aucun jeton' : count === 1 ? '1 jeton' : `${count} jetons`
+      if (expired === 0) return `${told}.`
+      return `${told}, et ${expired === 1 ? '1 expiré' : `${expired} expirés`}.`
+    },
     noTokens: 'Personne n’a de jeton.',
   },
   /** The link that the console prints. */

@@ -29,9 +29,19 @@ export const audit = {
   more: 'Afficher les plus anciennes',
   empty: 'Aucune entrée pour l’instant.',
   noMatch: 'Aucune entrée ne correspond à ces filtres.',
+  wave: (n: number, targets: string, pause: string | undefined) =>
+    `vague ${n}\u00a0: ${targets}${pause === undefined ? '' : ` (puis ${pause} d’attente)`}`,
+  noKnown: (name: string) =>
+    `Aucune entrée ne correspond à ces filtres, et aucun conteneur connu ne s’appelle «\u00a0${name}\u00a0».`,
+  otherCase: (name: string) =>
+    `Aucune entrée ne correspond à ces filtres. Les noms d’utilisateurs distinguent les majuscules\u00a0: «\u00a0${name}\u00a0»\u202f?`,
+  several: (targets: string) => `Plusieurs conteneurs ont ce nom\u00a0: ${targets}.`,
+  reversed: 'La fin («\u00a0Jusqu’au\u00a0») est avant le début («\u00a0Depuis le\u00a0»).',
   details: 'Détails',
   /** A detail that a change has emptied. */
   emptied: '(vide)',
+  /** The expiry of a token without one. */
+  never: 'jamais',
   before: (name: string) => `${name} (avant)`,
   after: (name: string) => `${name} (après)`,
   yes: 'oui',

@@ -2,6 +2,7 @@ export const dashboard = {
   title: 'Tableau de bord',
   things: (count: number) => (count === 1 ? '1 point à traiter' : `${count} points à traiter`),
   nothingNeedsYou: 'Rien à signaler',
+  nothingOfYours: 'Rien pour vous, mais d’autres cibles sont à traiter',
   customize: 'Personnaliser',
   finish: 'Terminer',
   reset: 'Réinitialiser',

@@ -50,8 +50,6 @@ export const errors = {
   job_missing: 'Cette mise à jour n’existe pas, ou n’est plus conservée. Revenez à l’historique.',
   login_busy: 'Trop de connexions sont en cours. Patientez quelques secondes et réessayez.',
   login_rate_limited: 'Trop de tentatives de connexion. Patientez, puis réessayez.',
-  malformed_http: 'La requête est mal formée. Rechargez la page et réessayez.',
-  method_not_allowed: 'Cette action n’est pas prévue par le service. Rechargez la page\u00a0: il a peut-être changé.',
   network_failed: 'Le service ne répond pas. Vérifiez votre connexion\u202f; la page réessaie d’elle-même.',
   not_configured: 'Le service n’est pas configuré. Son journal indique quelle variable manque ou est incorrecte.',
   not_found: 'Cette adresse n’existe pas. Rechargez la page\u00a0: le service a peut-être changé.',

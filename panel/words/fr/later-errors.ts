@@ -63,6 +63,8 @@ export const laterErrors = {
   preference_invalid: 'Cette préférence n’est pas prévue. Rechargez la page et réessayez.',
   proof_impossible:
     'L’hôte actuel ne peut pas vérifier votre mot de passe. Sur le serveur, «\u00a0ops-panel settings set\u00a0» permet de changer les réglages sans ce mot de passe.',
+  proof_needs_factor:
+    'Cet hôte ne se contente pas de votre mot de passe. Ajoutez un second facteur à votre compte, ou attendez que le dernier ait 24\u00a0h, puis réessayez. Sur le serveur, «\u00a0ops-panel settings set\u00a0» permet de changer les réglages sans cela.',
   proof_required: 'Ce changement demande votre mot de passe. Réessayez et saisissez-le.',
   proof_wrong: 'L’hôte n’a pas accepté votre mot de passe. Rien n’a changé\u00a0: vérifiez-le et réessayez.',
   repository_missing:
@@ -93,6 +95,8 @@ export const laterErrors = {
   host_account_missing:
     'L’hôte ne connaît pas ce compte, ou ne le laisse pas travailler. Corrigez cela sur l’hôte, puis rouvrez le lien.',
   host_silent: 'L’hôte ne dit pas pour l’instant si ce compte est encore admis. Patientez et réessayez.',
+  malformed_http: 'La requête est mal formée. Rechargez la page et réessayez.',
+  method_not_allowed: 'Cette action n’est pas prévue par le service. Rechargez la page\u00a0: il a peut-être changé.',
   more_asked: 'L’hôte demande plus que le mot de passe. Répondez à ses questions.',
   not_invited:
     'Votre compte n’est dans aucun des groupes admis ici. Demandez à un administrateur de l’hôte de l’y mettre.',

@@ -12,6 +12,7 @@ export const serviceKey = {
   rotate: 'Changer la clé du compte',
   drop: 'Oublier le mot de passe enregistré dès que la clé est acceptée',
   dropHint: 'Seulement si sudo ne le demande pas. Sinon, rien ne change, et la règle à ajouter est affichée.',
+  forgotten: 'Le mot de passe enregistré est oublié.',
   waiting: 'Une nouvelle clé attend',
   waitingText: 'Ajoutez cette ligne aux clés du compte sur l’hôte, puis confirmez. D’ici là, rien ne change.',
   confirm: 'J’ai ajouté la ligne',

@@ -5,7 +5,7 @@ export const shell = {
   navigation: 'Principale',
   menu: 'Menu',
   more: 'Plus',
-  short: { dashboard: 'Accueil', updates: 'Paquets' },
+  short: 'Accueil',
   otherLanguage: 'English',
   palette: 'Rechercher…',
   signOut: 'Se déconnecter',

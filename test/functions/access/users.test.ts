@@ -19,7 +19,10 @@ import { type Client, meStatus, refreshStatus, signIn, storedSessions } from '..
 const NOW = START.toISOString()
 const FUNCTIONS = [users, sessions, endAll, endOne, bar, unbar, login, refresh, me]
 const ADMIN = { uid: 1001, groups: ['alice', 'sudo'] }
-const Listed = z.array(z.looseObject({ id: z.number(), username: z.string() }))
+const Listed = z.object({
+  users: z.array(z.looseObject({ id: z.number(), username: z.string() })),
+  next: z.string().nullable(),
+})
 
 /** An administrator, Alice, and Bob, who has two sessions. */
 async function start(env: Record<string, string> = {}) {
@@ -73,7 +76,8 @@ test('the list tells everybody’s role, sessions, factors and tokens, and not t
 
   const list = Listed.parse(await answered(await app.ask('GET', ''), 200))
 
-  expect(list).toEqual([
+  expect(list.next).toBe(null)
+  expect(list.users).toEqual([
     {
       id: app.alice.userId,
       username: 'alice',
@@ -102,6 +106,31 @@ test('the list tells everybody’s role, sessions, factors and tokens, and not t
     },
     expect.objectContaining({ id: other.id, username: 'carol', role: 'viewer', operates: [], sessions: 0 }),
   ])
+})
+
+test('the list comes by pages of a hundred, each with the name after which the next one begins', async () => {
+  const app = await start()
+  for (let n = 0; n < 250; n += 1)
+    await app.db.run(`INSERT INTO users (username, is_admin, created_at) VALUES (?, 0, ?)`, [`user${1000 + n}`, NOW])
+  const everybody = ['alice', 'bob', ...Array.from({ length: 250 }, (_, n) => `user${1000 + n}`)]
+  const pageOf = async (query: string) => {
+    const { users, next } = Listed.parse(await answered(await app.ask('GET', query), 200))
+    return { names: users.map(({ username }) => username), next }
+  }
+
+  const first = await pageOf('')
+  const second = await pageOf(`?after=${first.next}`)
+  const third = await pageOf(`?after=${second.next}`)
+
+  expect([first, second, third]).toEqual([
+    { names: everybody.slice(0, 100), next: everybody[99] },
+    { names: everybody.slice(100, 200), next: everybody[199] },
+    { names: everybody.slice(200), next: null },
+  ])
+  expect(await pageOf('?limit=252')).toEqual({ names: everybody, next: null })
+  expect(await pageOf('?limit=1&after=alicf')).toEqual({ names: ['bob'], next: 'bob' })
+  for (const query of ['?limit=0', '?limit=501', '?limit=all', '?limit='])
+    await refused(await app.ask('GET', query), 400, 'invalid_request')
 })
 
 test('the sessions of an account tell device, address and last proof, and no token', async () => {
@@ -159,7 +188,7 @@ test('barring ends every session at once and refuses sign-in and refresh until t
   const body = { username: 'bob', password: 'right horse' }
   await refused(await app.request('POST', '/api/auth/login', { body, from: '192.0.2.9' }), 403, 'account_barred')
   const list = Listed.parse(await answered(await app.ask('GET', ''), 200))
-  expect(list.find(({ username }) => username === 'bob')).toMatchObject({ barred_at: NOW, barred_by: 'alice' })
+  expect(list.users.find(({ username }) => username === 'bob')).toMatchObject({ barred_at: NOW, barred_by: 'alice' })
 
   await answered(await app.ask('DELETE', `/${app.bob.userId}/bar`), 200)
   await answered(await app.ask('DELETE', `/${app.bob.userId}/bar`), 200)

@@ -128,6 +128,26 @@ test.each([
   expect(parsed(await app.text())[0]).toMatchObject({ username: text })
 })
 
+test.each([
+  ['x;=1+1;y', "x;'=1+1;y"],
+  ['x;"=1+1"', 'x;\'"=1+1"'],
+  ['x\t@A1', "x\t'@A1"],
+  ['x\n -2', "x\n' -2"],
+  ['=1;=2', "'=1;'=2"],
+  ['a;b=c', 'a;b=c'],
+])(
+  'a formula behind a semicolon, where spreadsheets of many countries part cells, is harmless: %j',
+  async (text, harmless) => {
+    const app = await start()
+    await app.write({ username: text, target: text })
+
+    const [, row] = cells(await app.text('?format=csv'))
+
+    expect([row?.[4], row?.[5]]).toEqual([harmless, harmless])
+    expect(parsed(await app.text())[0]).toMatchObject({ username: text })
+  },
+)
+
 test('the filters choose by action, user, target and time', async () => {
   const app = await start()
   await app.write(

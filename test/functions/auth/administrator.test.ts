@@ -240,3 +240,32 @@ test('while the service account cannot be asked nobody is an administrator, form
   answer = administrators
   expect(await signInAs('alice')).toBe(true)
 })
+
+test.each([
+  ['BOB', 'as the host writes it', 'bob'],
+  ['bob@corp.example', 'as the host writes it', 'bob'],
+  ['CORP\\bob', 'as the host writes it', 'bob'],
+  ['BOB', 'as it was typed', undefined],
+  ['bob@corp.example', 'as it was typed', undefined],
+])('%s is refused where nobody confirms who that is, and its own connection names it %s', async (typed, _, name) => {
+  let isAway = false
+  const app = await testApp([login], {
+    env: { PANEL_UNCONFIRMED_ADMINISTRATORS: 'on' },
+    fake: {
+      signIn: () => ({ ...(isAway && name !== undefined && { name }), uid: 1000, groups: ['sudo'] }),
+      inspect() {
+        if (isAway) throw fail('ssh_incomplete')
+        return { name: 'bob', uid: 1000, groups: ['sudo'] }
+      },
+    },
+  })
+  const signInAs = (username: string) => app.request('POST', '/api/auth/login', { body: { username, password: 'x' } })
+  expect(await isAdmin(await signInAs('bob'))).toBe(true)
+  expect(await isAdmin(await signInAs(typed))).toBe(true)
+  isAway = true
+
+  await refused(await signInAs(typed), 503, 'rights_unknown')
+
+  expect(await isAdmin(await signInAs('bob'))).toBe(true)
+  expect(await rows(app.db, 'SELECT username FROM users WHERE id > 0')).toEqual([{ username: 'bob' }])
+})

@@ -14,7 +14,7 @@ import { codeNow, enrolTotp, PASSWORD, signedBy, signIn } from './person.ts'
 const ALL = [login, beginTotp, confirmTotp, factors]
 const PATH = '/api/auth/factors'
 const Begun = z.object({ secret: z.string(), challenge: z.string() })
-const Added = z.object({ recovery_codes: z.array(z.string()) })
+const Added = z.object({ factor: z.looseObject({ id: z.number() }), recovery_codes: z.array(z.string()) })
 const REQUIRED = { env: { PANEL_REQUIRE_FACTOR: 'all' } }
 
 test('a sign-in that has seen no factor opens no session once there is one', async () => {
@@ -70,6 +70,62 @@ test('the recovery codes of a first factor arrive although the ends of other ses
   isAway = false
   await refused(await request(PATH, { headers: signedBy(stolen) }), 401, 'unauthenticated')
   await answered(await request(PATH, { headers: signedBy(own) }), 200)
+})
+
+test('the recovery codes of a first factor arrive although nothing can be read after the factor is stored', async () => {
+  const app = await testApp(ALL)
+  const own = await signIn(app)
+  const begun = await app.request('POST', `${PATH}/totp`, { headers: signedBy(own), body: { name: 'Téléphone' } })
+  const { secret, challenge } = Begun.parse(await answered(begun, 200))
+  let isAway = false
+  const db: Database = {
+    ...app.db,
+    query: (row, sql, args) =>
+      isAway && /FROM (factors|sqlite_sequence)/.test(sql)
+        ? Promise.reject(new StorageError('away'))
+        : app.db.query(row, sql, args),
+    async batch(statements) {
+      const changed = await app.db.batch(statements)
+      isAway = statements.some(({ sql }) => sql.includes('INSERT INTO factors'))
+      return changed
+    },
+  }
+  const { request } = mount(ALL, { ...app.services, db })
+  const body = JSON.stringify({ challenge, code: codeNow(app, secret, -1) })
+
+  const response = await request(`${PATH}/totp/confirm`, { method: 'POST', headers: signedBy(own), body })
+
+  const { factor, recovery_codes } = Added.parse(await answered(response, 200))
+  expect(recovery_codes).toHaveLength(10)
+  const listed = await answered(await app.request('GET', PATH, { headers: signedBy(own) }), 200)
+  expect(listed).toMatchObject({ factors: [factor] })
+})
+
+test('a factor that somebody else adds in the same moment changes nothing but the number', async () => {
+  const app = await testApp(ALL)
+  const [own, other] = [await signIn(app), await signIn(app, 'carol')]
+  const begun = await app.request('POST', `${PATH}/totp`, { headers: signedBy(own), body: { name: 'Téléphone' } })
+  const { secret, challenge } = Begun.parse(await answered(begun, 200))
+  let isAdded = false
+  const db: Database = {
+    ...app.db,
+    async batch(statements) {
+      if (!isAdded && statements.some(({ sql }) => sql.includes('INSERT INTO factors'))) {
+        isAdded = true
+        await enrolTotp(app, other)
+      }
+      return app.db.batch(statements)
+    },
+  }
+  const { request } = mount(ALL, { ...app.services, db })
+  const body = JSON.stringify({ challenge, code: codeNow(app, secret, -1) })
+
+  const response = await request(`${PATH}/totp/confirm`, { method: 'POST', headers: signedBy(own), body })
+
+  const { factor } = Added.parse(await answered(response, 200))
+  const listed = await answered(await app.request('GET', PATH, { headers: signedBy(own) }), 200)
+  expect(listed).toMatchObject({ factors: [factor] })
+  expect((await audited(app.db)).filter(({ action }) => action === 'factor_add')).toHaveLength(2)
 })
 
 test.each(['off', 'all'])(

@@ -22,7 +22,7 @@ test('a sign-in asks with state, nonce and PKCE, and gives the account of the cl
 
   const { url, pending } = await authorizationRequest(config, clock)
   const sent = Object.fromEntries(new URL(url).searchParams)
-  const name = await accountOf(config, pending, provider.signIn(url), clock)
+  const { name } = await accountOf(config, pending, provider.signIn(url), clock)
 
   expect(sent).toMatchObject({
     client_id: 'panel',
@@ -32,6 +32,7 @@ test('a sign-in asks with state, nonce and PKCE, and gives the account of the cl
     state: pending.state,
     nonce: pending.nonce,
     code_challenge_method: 'S256',
+    max_age: '900',
   })
   expect(url).not.toContain(pending.verifier)
   expect(name).toBe('bob')
@@ -68,7 +69,9 @@ test('a mail address names an account only when the provider has verified it', a
   }
   const { provider, config } = await start({ claims: { ...claims, email_verified: true } })
   const { url, pending } = await authorizationRequest({ ...config, claim: 'email' }, clock)
-  expect(await accountOf({ ...config, claim: 'email' }, pending, provider.signIn(url), clock)).toBe('bob@example.org')
+  expect(await accountOf({ ...config, claim: 'email' }, pending, provider.signIn(url), clock)).toMatchObject({
+    name: 'bob@example.org',
+  })
 })
 
 test('an answer to another request, with another verifier, or used twice, is refused', async () => {
@@ -83,7 +86,7 @@ test('an answer to another request, with another verifier, or used twice, is ref
   const other = accountOf(config, stolen, provider.signIn(one.url), clock)
   await expect(other).rejects.toMatchObject(invalid)
   const answer = provider.signIn(one.url)
-  expect(await accountOf(config, one.pending, answer, clock)).toBe('bob')
+  expect(await accountOf(config, one.pending, answer, clock)).toMatchObject({ name: 'bob' })
   await expect(accountOf(config, one.pending, answer, clock)).rejects.toMatchObject(invalid)
 })
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import recheck from '../../../functions/access/recheck-users.task.ts'
 import loginAnswers from '../../../functions/auth/login-answers.post.ts'
 import me from '../../../functions/auth/me.get.ts'
 import refresh from '../../../functions/auth/refresh.post.ts'
@@ -11,7 +12,7 @@ import request from '../../../functions/oidc/request.post.ts'
 import type { Account } from '../../../ssh/ssh.ts'
 import { fail } from '../../../functions/services.ts'
 import { SshError } from '../../../ssh/ssh.ts'
-import { testApp } from '../../app.ts'
+import { START, testApp } from '../../app.ts'
 import { answered, audited, refused, rows } from '../answers.ts'
 import { codeNow, enrolTotp, answer as giveFactor } from '../factors/person.ts'
 import { type Says, startProvider } from './provider.ts'
@@ -34,7 +35,7 @@ async function start({
   env = {},
   says = {},
 }: {
-  host?: Account | null | Error
+  host?: Account | null | Error | (() => Account)
   env?: Record<string, string>
   says?: Partial<Says>
 } = {}) {
@@ -53,7 +54,7 @@ async function start({
       inspect(username) {
         asked.push(username)
         if (host instanceof Error) throw host
-        return host
+        return typeof host === 'function' ? host() : host
       },
     },
   })
@@ -99,6 +100,51 @@ test('a person with a second factor of the panel is asked for it after the provi
     { proven_by: 'oidc' },
     { proven_by: 'totp' },
   ])
+})
+
+test.each([
+  ['asked the person 8 h ago', 8 * 3_600],
+  ['does not tell when it asked the person', undefined],
+])('a provider that %s has given no proof of now', async (_, ago) => {
+  const auth_time = ago === undefined ? undefined : Math.floor(START.getTime() / 1000) - ago
+  const { app, signIn } = await start({ says: { claims: { preferred_username: 'bob', auth_time } } })
+
+  const { access_token } = SignedIn.parse(await answered(await signIn(), 200))
+
+  const headers = { authorization: `Bearer ${access_token}` }
+  await answered(await app.request('GET', '/api/auth/me', { headers }), 200)
+  await refused(
+    await app.request('POST', '/api/auth/factors/totp', { headers, body: { name: 'phone' } }),
+    403,
+    'step_up_required',
+  )
+  const at = auth_time === undefined ? new Date(0) : new Date(auth_time * 1000)
+  expect(await rows(app.db, 'SELECT proven_at FROM sessions')).toEqual([{ proven_at: at.toISOString() }])
+})
+
+test('a session ends once its account has expired on the host, although the account has no password', async () => {
+  let overdue: 'expired' | undefined
+  const { app, signIn } = await start({ host: () => ({ ...BOB, overdue }) })
+  await answered(await signIn(), 200)
+  overdue = 'expired'
+
+  app.advance(10 * 60_000)
+  await recheck.run(app.services)
+
+  expect(await rows(app.db, 'SELECT * FROM sessions')).toEqual([])
+  expect(await audited(app.db)).toMatchObject([
+    { action: 'login_success' },
+    { action: 'account_ended', target: 'bob', details: { reason: 'expired' } },
+  ])
+})
+
+test.each(['1000', '01000', '+1000'])('the number %s names no account: the host takes it for a uid', async (number) => {
+  const { app, asked, signIn } = await start({ says: { claims: { preferred_username: number } } })
+
+  await refused(await signIn(), 403, 'account_unusable')
+
+  expect(asked).toEqual([])
+  expect(await rows(app.db, 'SELECT * FROM sessions')).toEqual([])
 })
 
 test('the host alone decides what the account may do', async () => {

@@ -11,6 +11,7 @@ import { SshError } from '../../../ssh/connection.ts'
 import { type FakeAccount, testApp } from '../../app.ts'
 import { createAuthenticator } from '../../authenticator.ts'
 import { answered, audited, decoded, refused, rows } from '../answers.ts'
+import { startDemo } from '../../runtime/demo.ts'
 import { OPERATOR, typeCommand } from '../console.ts'
 import { type App, ENV, PANEL } from '../factors/passkey-person.ts'
 import { signIn, tokenOf } from '../factors/person.ts'
@@ -24,11 +25,26 @@ async function keyHost(env: Record<string, string> = {}) {
   const seen: { account(username: string): FakeAccount } = {
     account: () => ({ uid: 1000, groups: ['alice', 'sudo'], localPassword: false }),
   }
+  const { demo, ssh } = await consoleHost()
   const app = await testApp(ALL, {
     env: { ...ENV, PANEL_PASSKEY_SIGN_IN: 'on', ...env },
     fake: { signIn: () => undefined, inspect: (username) => seen.account(username) },
+    ssh,
   })
-  return { app, seen }
+  return { app, seen, demo }
+}
+
+/** The host that the console asks. It knows alice and bob; eve may not work there. */
+async function consoleHost() {
+  const user = { password: 'never typed', groups: ['people'] }
+  const demo = await startDemo({
+    users: {
+      alice: { ...user, uid: 1000 },
+      bob: { ...user, uid: 1001 },
+      eve: { ...user, uid: 1002, shell: 'nologin' },
+    },
+  })
+  return { demo, ssh: { host: `127.0.0.1:${demo.port}`, ...demo.service } }
 }
 
 async function linkFor(app: App, username = 'alice') {
@@ -119,18 +135,21 @@ test('a link is used once, also by two requests at the same time, and expires af
 })
 
 test.each([
-  ['the code of no link', () => 'A'.repeat(43)],
+  ['the code of no link', () => 'A'.repeat(43), 410, 'challenge_over'],
+  ['what is longer than any code', () => 'A'.repeat(65), 400, 'invalid_request'],
   [
     'the challenge of a sign-in',
     async (app: App) => {
       const asked = await answered(await post(app, '/api/auth/login/passkey/options', {}), 200)
       return Asked.parse(asked).challenge
     },
+    400,
+    'invalid_request',
   ],
-])('%s opens nothing', async (_, codeOf) => {
+])('%s opens nothing', async (_, codeOf, status, refusal) => {
   const { app } = await keyHost()
 
-  await refused(await post(app, `${PATH}/options`, { code: await codeOf(app) }), 410, 'challenge_over')
+  await refused(await post(app, `${PATH}/options`, { code: await codeOf(app) }), status, refusal)
 })
 
 test.each([
@@ -205,7 +224,8 @@ test('the code of a link is neither in the database nor in the log', async () =>
 })
 
 test('a link for somebody who signs in by password leaves the account as it is until it is used', async () => {
-  const app = await testApp(ALL, { env: { ...ENV, PANEL_PASSKEY_SIGN_IN: 'on' } })
+  const { ssh } = await consoleHost()
+  const app = await testApp(ALL, { env: { ...ENV, PANEL_PASSKEY_SIGN_IN: 'on' }, ssh })
   await signIn(app, 'bob')
   const before = await rows(app.db, `SELECT * FROM users WHERE username = 'bob'`)
 
@@ -228,6 +248,31 @@ test.each([
   await expect(typed).rejects.toThrow(CommandError)
   await expect(typed).rejects.toThrow(message)
   expect(await rows(app.db, 'SELECT * FROM factor_challenges')).toEqual([])
+  expect(await rows(app.db, 'SELECT * FROM users WHERE id > 0')).toEqual([])
+})
+
+test.each([
+  ['does not know', 'alcie', /ne connaît pas de compte « alcie »/],
+  ['lets do nothing', 'eve', /« eve » ne peut pas travailler sur l’hôte/],
+])('the console makes no link for an account that the host %s, and leaves nothing of it', async (_, name, message) => {
+  const { app } = await keyHost()
+
+  const typed = typeCommand({ ...app.services, secrets: app.secrets }, ['factors', 'enrol', name])
+
+  await expect(typed).rejects.toThrow(CommandError)
+  await expect(typed).rejects.toThrow(message)
+  expect(await rows(app.db, 'SELECT * FROM users WHERE id > 0')).toEqual([])
+  expect(await rows(app.db, 'SELECT * FROM factor_challenges')).toEqual([])
+  expect(await audited(app.db)).toEqual([])
+})
+
+test('the console makes no link while the host does not tell whether it knows the account', async () => {
+  const { app, demo } = await keyHost()
+  demo.accepting = false
+
+  const typed = typeCommand({ ...app.services, secrets: app.secrets }, ['factors', 'enrol', 'alice'])
+
+  await expect(typed).rejects.toThrow(/n’a pas dit s’il connaît/)
   expect(await rows(app.db, 'SELECT * FROM users WHERE id > 0')).toEqual([])
 })
 

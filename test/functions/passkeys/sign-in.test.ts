@@ -127,13 +127,16 @@ test.each(GONE)('an account that %s does not sign in by passkey', async (_, acco
   )
 })
 
-test('an account whose password counts elsewhere does not sign in by passkey after it has expired', async () => {
+test.each([
+  ['had not when it signed in', 0, 'account_unusable'],
+  ['had already when its password was accepted all the same', 1, 'account_kept_out'],
+])('an expired account that %s does not sign in by passkey', async (_, keptOut, code) => {
   const { app, seen, authenticator } = await bob()
-  await app.db.run('UPDATE users SET shadow_counts = 0')
+  await app.db.run('UPDATE users SET shadow_counts = 0, kept_out = ?', [keptOut])
   seen.account = () => ({ uid: 1000, groups: ['bob'], overdue: 'expired' })
   const { challenge, options } = await ask(app)
 
-  await refused(await send(app, challenge, authenticator.get(options)), 403, 'account_kept_out')
+  await refused(await send(app, challenge, authenticator.get(options)), 403, code)
 
   expect(await sessionsByPasskey(app)).toEqual([])
 })
@@ -310,6 +313,37 @@ test('requests of anybody are stored nowhere until they are answered, so that a 
   expect(await rows(app.db, `SELECT purpose FROM factor_challenges WHERE purpose <> 'passkey'`)).toEqual([])
 
   await tokenOf(await send(app, challenge, authenticator.get(options)))
+})
+
+test('half an hour of wrong answers stores one row for each that the limit of an address lets through, and two hours later none', async () => {
+  const { app, authenticator } = await bob()
+  await app.db.run('DELETE FROM factor_challenges')
+  const from = '203.0.113.77'
+  let asked = 0
+  const counted = { wrong: 0, late: 0 }
+  for (let minute = 0; minute < 30; minute += 1) {
+    for (let n = 0; n < 25; n += 1) {
+      const begun = await app.request('POST', `${PATH}/options`, { from })
+      if (begun.status === 429) continue
+      asked += 1
+      const { challenge, options } = Asked.parse(await answered(begun, 200))
+      const body = { challenge, response: authenticator.get(options, { id: elsewhere.id }) }
+      const { status } = await app.request('POST', PATH, { from, body })
+      if (status === 401) counted.wrong += 1
+      else if (status === 429) counted.late += 1
+    }
+    app.advance(MINUTE)
+    await pruneChallenges.run(app.services)
+  }
+  const stored = () => rows(app.db, 'SELECT purpose, answers FROM factor_challenges')
+
+  expect(asked).toBe(30 * 20)
+  expect(counted).toEqual({ wrong: 30 * 5, late: 30 * 15 })
+  expect(await stored()).toEqual(Array(30 * 5).fill({ purpose: 'passkey_sign_in', answers: 1 }))
+
+  app.advance(125 * MINUTE)
+  await pruneChallenges.run(app.services)
+  expect(await stored()).toEqual([])
 })
 
 test('a used challenge is refused in any spelling, and so is one that was changed, or sealed by another key', async () => {

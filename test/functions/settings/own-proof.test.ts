@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import login from '../../../functions/auth/login.post.ts'
 import stepUp from '../../../functions/access/step-up.post.ts'
 import recovery from '../../../functions/factors/recovery.post.ts'
@@ -156,6 +156,84 @@ test('a given password is judged by the host, however fresh the code is', async 
   expect(sent).toEqual(['x'])
   expect(sent).not.toContain(PASSWORD)
   expect((await audited(app.db)).at(-1)?.action).toBe('proof_refused')
+})
+
+describe('on a host that asks more than the password', () => {
+  const PROVEN = { ...OTHER_HOST, current_password: PASSWORD }
+  const startAsking = async (options: { enrols?: boolean; enrolled?: string } = {}) => {
+    const started = await start(options)
+    started.seen.judge = (password) => {
+      // A host that is asked for its methods alone has nothing to ask of anybody.
+      if (password === '') throw new SshError('bad_credentials', 'authentification refusée pour bob')
+      throw new SshError('asks_more', 'l’hôte demande plus que le mot de passe de bob')
+    }
+    return started
+  }
+  const actions = async ({ app }: Awaited<ReturnType<typeof start>>) =>
+    (await audited(app.db)).slice(-2).map(({ action }) => action)
+
+  test('a code of the last five minutes stands beside the password, which is asked for first', async () => {
+    const started = await startAsking()
+    const { app, prove, patch, shown } = started
+    await prove('totp')
+    app.advance(5 * MINUTE)
+    await refused(await patch(OTHER_HOST), 403, 'proof_required')
+
+    await answered(await patch(PROVEN), 200)
+
+    expect(await shown()).toMatchObject(OTHER_HOST)
+    expect(await actions(started)).toEqual(['step_up', 'settings_changed'])
+  })
+
+  test.each<[string, (started: Awaited<ReturnType<typeof start>>) => Promise<void>]>([
+    ['nothing but the password', async () => {}],
+    ['a recovery code', ({ prove, codes }) => prove('recovery', codes[0])],
+    [
+      'a code of six minutes ago',
+      async ({ app, prove }) => {
+        await prove('totp')
+        app.advance(6 * MINUTE)
+      },
+    ],
+  ])('%s changes nothing, and a new proof by a factor is asked for', async (_, prepare) => {
+    const started = await startAsking()
+    await prepare(started)
+    const before = await started.shown()
+
+    await refused(await started.patch(PROVEN), 403, 'step_up_required')
+
+    expect(await started.shown()).toEqual(before)
+    expect((await audited(started.app.db)).at(-1)).toMatchObject({
+      action: 'proof_refused',
+      details: { reason: 'asks_more' },
+    })
+  })
+
+  test.each([
+    ['no factor', { enrols: false, enrolled: '' }],
+    ['a factor since today', { enrols: true, enrolled: START.toISOString() }],
+  ])('who has %s is told what to do', async (_, options) => {
+    const started = await startAsking(options)
+    const before = await started.shown()
+    if (options.enrols) await started.prove('totp')
+
+    const { error } = await refused(await started.patch(PROVEN), 403, 'proof_needs_factor')
+
+    expect(error).toContain('second facteur')
+    expect(error).toContain('ops-panel')
+    expect(await started.shown()).toEqual(before)
+    expect((await audited(started.app.db)).at(-1)?.action).toBe('proof_refused')
+  })
+})
+
+test('a password that a host of keys only cannot check is told the same way as no password', async () => {
+  const { prove, patch } = await start()
+  const body = { ...OTHER_HOST, current_password: PASSWORD }
+  await refused(await patch(body), 403, 'step_up_required')
+
+  await prove('totp')
+
+  await answered(await patch(body), 200)
 })
 
 test('questions about the methods count as passwords: five a minute for an address', async () => {

@@ -192,6 +192,30 @@ test('a rotation that was cut off after its line was added goes on with the same
   expect(user.authorizedKeys).toBe(`${OTHER}${authorizedLine(waiting)}\n`)
 })
 
+test('the lines of rotations that were killed before they removed one go with the next, however many they are', async () => {
+  const { rotated, user, services, host, tokenFor, works } = await start()
+  const killed: typeof host = {
+    ...host,
+    exec: (command, options) =>
+      JSON.stringify(command).includes('"remove"') ? Promise.reject(new Error('killed')) : host.exec(command, options),
+  }
+  const settings = { ...services.settings, setRetiredSshKeys: () => Promise.reject(new Error('killed')) }
+  const { request } = mount([rotate], { ...services, host: killed, settings })
+  const foreign = user.authorizedKeys ?? ''
+  await rotated()
+  for (let n = 0; n < 7; n += 1) {
+    const headers = { authorization: `Bearer ${await tokenFor('admin')}` }
+    expect((await request(PATH, { method: 'POST', headers, body: '{}' })).status).toBe(500)
+  }
+  expect(user.authorizedKeys?.split('\n')).toHaveLength(1 + 8 + 1)
+
+  const last = await rotated()
+
+  expect(last).toMatchObject({ state: 'rotated', old_key_left: false })
+  expect(user.authorizedKeys).toBe(`${foreign}${last.authorized_key}\n`)
+  expect(await works()).toBe('1300\n')
+})
+
 test('two rotations at once end with one key that works', async () => {
   const { send, shown, user, works } = await start()
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createPanel } from '../../../client/index.ts'
-import { openPage, signIn } from '../browser.ts'
+import { follow, openPage, signIn } from '../browser.ts'
 import { started } from './started.ts'
 
 async function opened(busy?: (panel: ReturnType<typeof createPanel>) => Promise<unknown>) {
@@ -41,7 +41,9 @@ test('the mark of an entry says how an upgrade ended, and nothing that failed ha
   const { service } = await started()
   const page = await openPage(`${service.url}/audit`)
   const ends = ['upgraded', 'nothing_to_do', 'plan_changed', 'cancelled', 'rolled_back', 'regressed', 'rollback_failed']
-  const entries = [...ends, 'failed', 'an outcome of a later version', undefined].map((outcome, at) => ({
+  // Names that every object has are no outcomes.
+  const hostile = ['constructor', '__proto__', 'toString', 'hasOwnProperty']
+  const entries = [...ends, 'failed', 'an outcome of a later version', ...hostile, undefined].map((outcome, at) => ({
     id: 100 - at,
     at: '2026-03-01T12:00:00.000Z',
     user_id: 1,
@@ -51,12 +53,17 @@ test('the mark of an entry says how an upgrade ended, and nothing that failed ha
     ip: '',
     details: { job_id: String(at), kind: 'upgrade', regressions: 0, ...(outcome !== undefined && { outcome }) },
   }))
-  await page.route('**/api/audit?*', (route) => route.fulfill({ json: { entries, next: null } }))
+  const details = Object.fromEntries([
+    ['constructor', 'valueOf'],
+    ['role', 'toString'],
+  ])
+  const all = [...entries, { ...entries[0], id: 1, action: 'constructor', details }]
+  await page.route('**/api/audit?*', (route) => route.fulfill({ json: { entries: all, next: null } }))
   await signIn(page)
   const marks = page.locator('.audit-entries li > .status')
-  await expect.poll(() => marks.count()).toBe(entries.length)
+  await expect.poll(() => marks.count()).toBe(all.length)
   const kinds = await marks.evaluateAll((all) => all.map((mark) => mark.className.replace('status ', '')))
-  expect(kinds).toEqual(['ok', 'ok', 'warn', 'warn', 'warn', 'err', 'err', 'err', 'warn', 'warn'])
+  expect(kinds).toEqual(['ok', 'ok', 'warn', 'warn', 'warn', 'err', 'err', 'err', ...Array(6).fill('warn'), 'ok'])
 })
 
 test('a refusal names its error and its number, and a new proof that was asked for is no refusal', async () => {
@@ -127,7 +134,7 @@ test('details have names in the language of the reader, and leave out what is em
 
 test('filters narrow the list and can be cleared', async () => {
   const page = await opened()
-  await page.getByRole('textbox', { name: 'Utilisateur' }).fill('guest')
+  await page.getByRole('combobox', { name: 'Utilisateur' }).fill('guest')
   await page.getByRole('button', { name: 'Filtrer' }).click()
   await page.getByText('demo s’est connecté').waitFor({ state: 'detached' })
   expect(await page.locator(sentences).allInnerTexts()).toEqual(['guest s’est connecté'])
@@ -179,4 +186,121 @@ test.each([390, 1440])('the name of a detail is not broken by a long value at %i
     .evaluateAll((names) => names.map((name) => name.getBoundingClientRect().height))
   expect(heights).toHaveLength(3)
   expect(new Set(heights).size).toBe(1)
+})
+
+/** Fills a field of the filters and submits them. */
+async function filterBy(page: Awaited<ReturnType<typeof opened>>, fields: Readonly<Record<string, string>>) {
+  for (const [label, text] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(text)
+  await page.getByRole('button', { name: 'Filtrer' }).click()
+}
+
+const upgradesWeb = (panel: ReturnType<typeof createPanel>) =>
+  panel.api('POST /api/updates/run', { body: { target: 'lxc:101' } })
+
+test.each(['web', 'WEB', '101', 'lxc:101'])('the target %s is the container of this name or number', async (text) => {
+  const page = await opened(upgradesWeb)
+  await filterBy(page, { Cible: text })
+  await page.getByText('demo s’est connecté').waitFor({ state: 'detached' })
+
+  await page.getByText('guest a lancé une mise à jour sur le conteneur web').waitFor()
+  const asked = await page.evaluate(() => new URLSearchParams(location.search).get('target'))
+  expect(asked).toBe('lxc:101')
+})
+
+test('a name that no container has is told, and users are suggested as they are written', async () => {
+  const page = await opened()
+  await filterBy(page, { Cible: 'wbe' })
+  await page.getByText('aucun conteneur connu ne s’appelle «\u00a0wbe\u00a0»').waitFor()
+
+  const names = await page
+    .locator('#audit-people option')
+    .evaluateAll((all) => all.map((one) => one.getAttribute('value')))
+  expect(names).toEqual(expect.arrayContaining(['demo', 'guest']))
+  await filterBy(page, { Cible: '', Utilisateur: 'Guest' })
+  await page.getByText('Les noms d’utilisateurs distinguent les majuscules\u00a0: «\u00a0guest\u00a0»').waitFor()
+})
+
+test('an end before the beginning is told at its field, and asks nothing', async () => {
+  const page = await opened()
+  const before = page.url()
+  await filterBy(page, { 'Depuis le': '2026-03-02', 'Jusqu’au': '2026-03-01' })
+  const until = page.getByLabel('Jusqu’au', { exact: true })
+
+  await page.getByText('La fin («\u00a0Jusqu’au\u00a0») est avant le début').waitFor()
+  await expect.poll(() => until.evaluate((field) => field === document.activeElement)).toBe(true)
+  expect(await until.getAttribute('aria-invalid')).toBe('true')
+  expect(page.url()).toBe(before)
+  expect(await page.locator(sentences).count()).toBeGreaterThan(0)
+  // The same day is a range.
+  await filterBy(page, { 'Jusqu’au': '2026-03-02' })
+  await page.getByText('Aucune entrée ne correspond à ces filtres.').waitFor()
+  expect(await until.getAttribute('aria-invalid')).toBe('false')
+})
+
+test('the filters survive the way back and a reload, and a bad address is no filter', async () => {
+  const page = await opened(upgradesWeb)
+  await page.getByRole('combobox', { name: 'Action' }).selectOption({ label: 'Mise à jour lancée' })
+  await filterBy(page, { Utilisateur: 'guest', Cible: 'web', 'Depuis le': '2020-01-01' })
+  const only = async () => {
+    await expect
+      .poll(() => page.locator(sentences).allInnerTexts())
+      .toEqual(['guest a lancé une mise à jour sur le conteneur web'])
+    expect(await page.getByRole('combobox', { name: 'Action' }).inputValue()).toBe('update_start')
+    expect(await page.getByLabel('Utilisateur', { exact: true }).inputValue()).toBe('guest')
+    expect(await page.getByLabel('Depuis le', { exact: true }).inputValue()).toBe('2020-01-01')
+  }
+  await only()
+  await follow(page, '/logs')
+  await page.getByRole('heading', { name: 'Journaux' }).waitFor()
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Audit' }).waitFor()
+  await only()
+  expect(await page.getByLabel('Cible', { exact: true }).inputValue()).toBe('web')
+  await page.reload()
+  await only()
+  await page.getByRole('button', { name: 'Tout afficher' }).click()
+  await page.getByText('demo s’est connecté').first().waitFor()
+  expect(new URL(page.url()).search).toBe('')
+
+  await page.goto(new URL('/audit?action=constructor&from=2026-99-99&until=never', page.url()).href)
+  await page.getByText('demo s’est connecté').first().waitFor()
+})
+
+test('the waves of a schedule are told by the names of their targets', async () => {
+  const { service } = await started()
+  const panel = createPanel({ url: service.url })
+  await panel.signIn('demo', 'demo')
+  await panel.api('POST /api/schedules', {
+    body: {
+      name: 'Every night',
+      cron: '30 2 * * *',
+      timezone: 'Asia/Tokyo',
+      action: 'check',
+      waves: [
+        { targets: ['lxc:101', 'host'], pause_minutes: 10 },
+        { targets: 'rest', pause_minutes: 0 },
+      ],
+    },
+  })
+  const many = Array.from({ length: 60 }, (_, n) => `lxc:${2000 + n}`)
+  await panel.api('POST /api/schedules', {
+    body: {
+      name: 'Many',
+      cron: '30 3 * * *',
+      timezone: 'Asia/Tokyo',
+      action: 'check',
+      waves: [{ targets: many, pause_minutes: 0 }],
+    },
+  })
+  const page = await openPage(`${service.url}/audit`)
+  await signIn(page)
+  const waves = async (name: string) => {
+    const row = page.locator('.audit-entries > li', { hasText: `demo a créé la planification «\u00a0${name}` })
+    await row.getByText('Détails').click()
+    return row.locator('dl > div', { hasText: 'Vagues' }).locator('dd').innerText()
+  }
+  expect(await waves('Every night')).toBe(
+    'vague 1\u00a0: web, Hôte (puis 10\u00a0min d’attente) · vague 2\u00a0: Le reste',
+  )
+  expect(await waves('Many')).toMatch(/^vague 1\u00a0: Conteneur 2000, .*\d…$/)
 })

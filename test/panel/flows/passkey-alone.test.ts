@@ -66,7 +66,10 @@ test('a link of the console makes a passkey once, and the passkey alone then sig
   // The code is not left in the address bar, where a screenshot or the history would keep it.
   expect(page.url()).toBe(`${url}/enrol`)
   expect(await page.locator('.codes li').count()).toBe(10)
+  const heading = page.getByRole('heading')
+  expect(await heading.allInnerTexts()).toEqual(['Codes de secours'])
   await keepCodes(page)
+  expect(await heading.allInnerTexts()).toEqual(['Créez votre clé d’accès'])
   expect(demo.signIns).not.toContain('carol')
 
   await page.getByRole('link', { name: 'Aller à la connexion' }).click()

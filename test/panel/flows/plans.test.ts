@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../serve/service.ts'
-import { focused, openPage, signIn } from '../browser.ts'
+import { focused, focusedAtOnce, openPage, signIn } from '../browser.ts'
 import { armClipping, clippingAt } from './clipping.ts'
 import { CHANGES, planning } from './plan-states.ts'
 import { answered, ready, told } from './update-states.ts'
@@ -92,6 +92,14 @@ test('one target without a plan stays out, and each plan can be read', { timeout
   expect(plans.started).toEqual([])
   await page.keyboard.press('Escape')
   await sheet.waitFor({ state: 'detached', ...WAIT })
+})
+
+test('a plan that is read and the list after it have the focus before the next key', { timeout: LONG }, async () => {
+  const { page, sheet } = await runSheet()
+  await page.getByRole('button', { name: 'Tout examiner' }).press('Enter')
+  await isReady(page)
+  expect(await focusedAtOnce(sheet.getByRole('button', { name: 'Lire le plan de db' }))).toBe('Retour aux cibles')
+  expect(await focusedAtOnce(sheet.getByRole('button', { name: 'Retour aux cibles' }))).toBe('Lire le plan de db')
 })
 
 test('security alone is reviewed where there is some, and selected rows apart', { timeout: LONG }, async () => {

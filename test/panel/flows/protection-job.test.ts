@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../serve/service.ts'
-import { focused, openPage, signIn } from '../browser.ts'
+import { focused, focusedAtOnce, openPage, signIn } from '../browser.ts'
 import { CHANGES, planOf } from './plan-states.ts'
 import { brokenJob, guarding, JOB, protectedJob, REMOVAL, ROLLBACK } from './protection-states.ts'
 import { answered, told } from './update-states.ts'
@@ -64,6 +64,12 @@ test('a rollback is asked twice in the page, and its own page follows', { timeou
   await expect.poll(() => new URL(page.url()).pathname, WAIT).toBe(`/updates/${ROLLBACK}`)
   expect(asked).toEqual([{ method: 'POST', path: `/jobs/${JOB}/rollback`, body: {} }])
   await expect.poll(() => heading(page).textContent(), WAIT).toBe('Retour en arrière')
+})
+
+test('both questions before a rollback have the focus before the next key', { timeout: LONG }, async () => {
+  const { page } = await jobPage()
+  expect(await focusedAtOnce(page.getByRole('button', { name: 'Revenir en arrière sur web' }))).toBe('Pas maintenant')
+  expect(await focusedAtOnce(page.getByRole('button', { name: 'Pas maintenant' }))).toBe('Revenir en arrière sur web')
 })
 
 test('a refused rollback says why, and can be tried again', { timeout: LONG }, async () => {

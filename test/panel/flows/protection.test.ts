@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../serve/service.ts'
-import { focused, openPage, signIn } from '../browser.ts'
+import { focused, focusedAtOnce, openPage, signIn } from '../browser.ts'
 import { planning } from './plan-states.ts'
 import { brokenJob, guarding, JOB, POLICY, protectedJob, REMOVAL } from './protection-states.ts'
 import { answered, ready } from './update-states.ts'
@@ -91,6 +91,19 @@ test('a policy is edited by keyboard, with probes of four kinds', { timeout: LON
       },
     },
   ])
+})
+
+test('the focus is in a new probe before the next key, and with the buttons once one is removed', {
+  timeout: LONG,
+}, async () => {
+  const { page } = await updatesPage({ query: '?tab=protection' })
+  await page.getByRole('button', { name: 'Modifier la protection de web' }).press('Enter')
+  const dialog = page.locator('dialog.edit-policy')
+  // A field has no text of its own.
+  expect(await focusedAtOnce(dialog.locator('.add').getByRole('button', { name: 'Port' }))).toBe('')
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toMatch(/^probes\.\d\.port$/)
+  await page.keyboard.type('443')
+  expect(await focusedAtOnce(dialog.getByRole('button', { name: /^Retirer\s: Port 443$/ }))).toBe('Adresse')
 })
 
 test('refused fields are marked, and the first one has the focus', { timeout: LONG }, async () => {

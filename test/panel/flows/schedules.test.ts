@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../serve/service.ts'
-import { focused, follow, openPage, signIn } from '../browser.ts'
+import { focused, focusedWithNew, follow, openPage, signIn } from '../browser.ts'
 import { everyStanding, recentOf, RUN, runningRun, runOf, scheduleOf, scheduling } from './schedule-states.ts'
 import { answered, told } from './update-states.ts'
 
@@ -73,10 +73,12 @@ test('a long list shows its first twenty, more on demand, and keeps all of them 
   await page.getByText('1 need').waitFor(WAIT)
   expect((await names(page)).slice(0, 3)).toEqual(['Night 045', 'Night 001', 'Night 002'])
   const more = page.getByRole('button', { name: 'Show more' })
+  const focusWithMore = await focusedWithNew(page, '.schedule:nth-child(21)')
   await more.focus()
   await page.keyboard.press('Enter')
   await expect.poll(() => cards.count(), WAIT).toBe(40)
-  await expect.poll(() => focused(page), WAIT).toBe('Night 020')
+  expect(await focusWithMore()).toBe('Night 020')
+  expect(await focused(page)).toBe('Night 020')
   expect(lists.at(-1)).toBe('limit=40')
 
   // The next refresh asks for all that is shown; nobody works in the list.

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { follow, openPage, signIn } from '../browser.ts'
-import { addAuthenticator, codeNow, shownSecret } from './proofs.ts'
+import { addAuthenticator, codeNow, shownSecret, wrongCode } from './proofs.ts'
 import { started } from './started.ts'
 
 const WAIT = { timeout: 30_000 }
@@ -25,15 +25,6 @@ async function addApp(page: Page) {
   await page.locator('.codes li').first().waitFor(WAIT)
   const codes = await page.locator('.codes li').allInnerTexts()
   return { secret, used, codes }
-}
-
-/** A code that the secret has at none of the steps around this one. */
-function wrongCode(secret: string): string {
-  const near = new Set([-3, -2, -1, 0, 1, 2, 3].map((away) => codeNow(secret, away)))
-  return (
-    ['000000', '111111', '222222', '333333', '444444', '555555', '666666', '777777'].find((code) => !near.has(code)) ??
-    ''
-  )
 }
 
 async function keepCodes(page: Page) {
@@ -207,6 +198,8 @@ test('who must have a second factor adds one before anything else', async () => 
   await page.locator('input[name=code]').fill(codeNow(secret))
   await page.keyboard.press('Enter')
   await page.locator('.codes li').first().waitFor(WAIT)
+  expect(await page.getByRole('heading').allInnerTexts()).toEqual(['Codes de secours'])
+  expect(await page.getByText('qui n’en a pas encore').count()).toBe(0)
   await page.getByLabel('Je les ai gardés').check()
   await page.getByRole('button', { name: 'Terminer' }).click()
 
@@ -215,4 +208,27 @@ test('who must have a second factor adds one before anything else', async () => 
   const remove = page.getByRole('button', { name: /^Supprimer / })
   await remove.waitFor(WAIT)
   expect(await remove.getAttribute('aria-disabled')).toBe('true')
+})
+
+test('a factor with a long name tells its kind on a phone too', async () => {
+  const { service } = await started()
+  const page = await openPage(`${service.url.replace('127.0.0.1', 'localhost')}/account`, {
+    viewport: { width: 390, height: 800 },
+  })
+  await addAuthenticator(page)
+  await signIn(page)
+  await page.getByRole('button', { name: 'Ajouter une clé d’accès' }).click()
+  await page.getByLabel('Nom de la clé').fill('Clé de sécurité noire dans le tiroir du bureau à Lyon')
+  await page.keyboard.press('Enter')
+  await page.locator('.codes li').first().waitFor(WAIT)
+  await keepCodes(page)
+
+  const row = page.locator('.factors .list > li')
+  const kind = row.getByText(/^clé d’accès/i)
+  await kind.scrollIntoViewIfNeeded(WAIT)
+  const isSeen = await kind.evaluate((element) => {
+    const { x, y } = element.getBoundingClientRect()
+    return document.elementFromPoint(x + 4, y + 8) === element
+  })
+  expect(isSeen).toBe(true)
 })

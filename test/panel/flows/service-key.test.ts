@@ -53,6 +53,7 @@ test('an account by password gets a key by one click, its line can be copied, an
   await section.getByLabel('Oublier le mot de passe enregistré').check()
   await section.getByRole('button', { name: 'Changer la clé' }).click()
   await expect.poll(() => section.locator('.facts dd').innerText(), WAIT).toBe('clé SSH')
+  await section.getByText('Le mot de passe enregistré est oublié.').waitFor(WAIT)
 
   const second = await read()
   expect(second).toMatchObject({ ssh_key_set: true, ssh_password_set: false, ssh_key_retired: '' })

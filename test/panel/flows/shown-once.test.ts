@@ -50,6 +50,7 @@ test('Escape takes no recovery codes away, neither the first ones nor those that
   await page.keyboard.press('Enter')
   await page.locator('dialog .codes li').first().waitFor(WAIT)
   expect(await focused(page)).not.toBe('nothing')
+  expect(await page.locator('dialog h2').innerText()).toBe('Codes de secours')
 
   await pressEscape(page)
 

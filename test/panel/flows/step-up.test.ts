@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createPanel } from '../../../client/index.ts'
 import { focused, follow, openPage, signIn } from '../browser.ts'
-import { ageProofs, codeNow, shownSecret } from './proofs.ts'
+import { ageProofs, codeNow, lockFactor, shownSecret, wrongCode } from './proofs.ts'
 import { started } from './started.ts'
 
 const WAIT = { timeout: 30_000 }
@@ -52,7 +52,11 @@ test('who declines changes nothing, is told so, and keeps what was typed', async
   await dialog.waitFor(WAIT)
   await page.keyboard.press('Escape')
 
-  await page.getByText('Rien n’a été fait\u00a0: vous n’avez pas confirmé qui vous êtes.').waitFor(WAIT)
+  const told = page.getByRole('status').filter({ hasText: 'Rien n’a été fait\u00a0: vous n’avez pas confirmé' })
+  await told.waitFor(WAIT)
+  // It is no error, whose request could be looked up.
+  expect(await page.getByRole('alert').count()).toBe(0)
+  expect(await told.innerText()).not.toContain('Requête')
   expect(await field.inputValue()).toBe('3')
   expect(await panel.api('GET /api/settings')).toEqual(before)
   expect(await focused(page)).not.toBe('nothing')
@@ -79,9 +83,10 @@ test('who declines over a form that is longer than the window sees what that mea
   expect(await page.getByLabel('Nom', { exact: true }).inputValue()).toBe('Astreinte')
 })
 
-test('with a second factor, the factor is asked for and not the password', async () => {
+/** The question of a user who has an app, before new recovery codes; with the secret of the app. */
+async function askedByApp() {
   const { service } = await started()
-  const page = await openPage(`${service.url}/account`, { expected: REFUSED })
+  const page = await openPage(`${service.url}/account`, { expected: /status of (401|403|429)/ })
   await signIn(page)
   await page.getByRole('button', { name: 'Ajouter une application' }).click()
   await page.locator('.qr path').waitFor({ state: 'attached', ...WAIT })
@@ -95,12 +100,59 @@ test('with a second factor, the factor is asked for and not the password', async
   await page.getByRole('button', { name: 'Nouveaux codes de secours' }).click(WAIT)
   await page.getByRole('button', { name: 'Remplacer les codes' }).click()
   const dialog = page.getByRole('dialog', { name: 'Confirmez qui vous êtes' })
-  await dialog.getByLabel('Code à six chiffres').fill(codeNow(secret), WAIT)
+  await dialog.getByLabel('Code à six chiffres').waitFor(WAIT)
+  return { page, service, secret, dialog }
+}
+
+test('with a second factor, the factor is asked for and not the password', async () => {
+  const { page, secret, dialog } = await askedByApp()
+  await dialog.getByLabel('Code à six chiffres').fill(codeNow(secret))
   expect(await dialog.locator('input[type=password]').count()).toBe(0)
   await page.keyboard.press('Enter')
 
   await page.getByRole('dialog', { name: 'Vos nouveaux codes de secours' }).waitFor(WAIT)
   expect(await page.locator('.codes li').count()).toBe(10)
+})
+
+test('after five wrong codes within a minute, no way is open, and the dialog says until when', async () => {
+  const { page, secret, dialog } = await askedByApp()
+  const told = dialog.getByText('Trop de mauvaises réponses en une minute')
+  const code = dialog.getByLabel('Code à six chiffres')
+  for (let n = 0; n < 8 && (await told.count()) === 0; n += 1) {
+    await code.fill(wrongCode(secret))
+    await Promise.all([
+      page.waitForResponse((response) => response.url().endsWith('/api/auth/step-up')),
+      page.keyboard.press('Enter'),
+    ])
+    await dialog.locator('[aria-busy=true]').waitFor({ state: 'detached' })
+  }
+  await told.waitFor()
+  await dialog.getByText(/^Réessayez dans \d+ s/).waitFor()
+  const send = dialog.getByRole('button', { name: 'Confirmer' })
+  expect(await send.getAttribute('aria-disabled')).toBe('true')
+
+  await dialog.getByRole('button', { name: 'Utiliser un code de secours' }).click()
+  await dialog.getByLabel('Code de secours').waitFor()
+  await told.waitFor()
+  expect(await send.getAttribute('aria-disabled')).toBe('true')
+})
+
+test('a way that is locked for an hour says so, and another one is open', async () => {
+  const { page, service, secret, dialog } = await askedByApp()
+  await lockFactor(service.folder, 'totp')
+  await dialog.getByLabel('Code à six chiffres').fill(codeNow(secret))
+  await page.keyboard.press('Enter')
+  await dialog.getByText('Ce moyen est verrouillé').waitFor(WAIT)
+  await dialog.getByText(/^Réessayez dans \d+\u00a0min/).waitFor()
+  const send = dialog.getByRole('button', { name: 'Confirmer' })
+  expect(await send.getAttribute('aria-disabled')).toBe('true')
+
+  await dialog.getByRole('button', { name: 'Utiliser un code de secours' }).click()
+  expect(await send.getAttribute('aria-disabled')).toBe('false')
+  expect(await dialog.getByText('Ce moyen est verrouillé').count()).toBe(0)
+  await dialog.getByRole('button', { name: 'Utiliser l’application d’authentification' }).click()
+  await dialog.getByText('Ce moyen est verrouillé').waitFor()
+  expect(await send.getAttribute('aria-disabled')).toBe('true')
 })
 
 test('requests that wait share one question, and a proof in another window answers it', async () => {

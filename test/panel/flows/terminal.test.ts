@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startDemo } from '../../runtime/demo.ts'
 import { startService } from '../../serve/service.ts'
-import { focused, follow, openPage, signIn } from '../browser.ts'
+import { focused, focusedAtOnce, focusedWithNew, follow, openPage, signIn } from '../browser.ts'
 
 const LONG = 120_000
 const WAIT = { timeout: 60_000, interval: 50 }
@@ -60,6 +60,18 @@ test('a shell opened by a link shows input, coloured output and its end, and can
   await expectShown(page, /exit 3[\s\S]*Imitation[\s\S]*# *$/)
   await type(page, 'exit')
   await page.getByText(ENDED(0)).waitFor(WAIT)
+})
+
+test('the focus leaves a shell that ends, and the last one that is closed, before the next key', {
+  timeout: LONG,
+}, async () => {
+  const { page } = await panelAt('/terminal?target=lxc:101')
+  await expectShown(page, /[#$]\s*$/)
+  const focusAtEnd = await focusedWithNew(page, '.shell-end button')
+  await type(page, 'exit')
+  await page.getByText(ENDED(0)).waitFor(WAIT)
+  expect(await focusAtEnd()).toBe('Rouvrir')
+  expect(await focusedAtOnce(page.getByRole('button', { name: 'Fermer le terminal sur web' }))).toBe('Terminal')
 })
 
 test('keys typed before the shell is ready are not lost', { timeout: LONG }, async () => {

@@ -29,6 +29,15 @@ export const accessSentences: readonly Pair[] = [
     'le fournisseur n’admet pas ce panneau (PANEL_OIDC_CLIENT_ID, PANEL_OIDC_CLIENT_SECRET)',
     'the provider does not admit this panel (PANEL_OIDC_CLIENT_ID, PANEL_OIDC_CLIENT_SECRET)',
   ],
+  [
+    'Le fournisseur OpenID Connect {} répond, et ne refuse pas ce panneau.',
+    'The OpenID Connect provider {} answers, and does not refuse this panel.',
+  ],
+  ['Les connexions par OpenID Connect échouent : {}{}.{}', 'Sign-ins by OpenID Connect fail: {}{}.{}'],
+  [
+    'Vérifiez PANEL_OIDC_ISSUER, et que cette machine atteint cette adresse (nom, pare-feu, certificat : NODE_EXTRA_CA_CERTS).',
+    'Check PANEL_OIDC_ISSUER, and that this machine reaches this address (name, firewall, certificate: NODE_EXTRA_CA_CERTS).',
+  ],
   ['un nom sans caractères invisibles', 'a name without invisible characters'],
   ['une date à venir, dans 400 jours au plus', 'a date to come, in 400 days at most'],
   ['none, own ou une fonction', 'none, own or a function'],
