@@ -103,17 +103,32 @@ export async function findHostAccountByName(db: Database, username: string): Pro
 }
 
 /**
- * Returns true if another user's name differs from this one only in its case or its domain (`BOB`, `bob@example.org`,
- * `EXAMPLE\\bob`), unless the host has told that this name is an account, too.
+ * Returns true if a sign-in by this name would go around the second factors or the bar of another user: one whose name
+ * differs from it, or from the one that the account gives itself, only in case or domain (`BOB`, `bob@example.org`,
+ * `EXAMPLE\bob`). A name that the host has told to be an account is no other spelling, and one with a second factor of its own
+ * goes around none.
  */
-export async function isOtherSpelling(db: Database, username: string): Promise<boolean> {
-  const known = await db.query(Spelling, `SELECT username, uid FROM users WHERE ${PEOPLE}`)
-  if (known.some((user) => user.username === username && user.uid !== null)) return false
-  const bare = withoutDomain(username)
-  return known.some((user) => user.username !== username && withoutDomain(user.username) === bare)
+export async function isOtherSpelling(db: Database, username: string, own = username): Promise<boolean> {
+  const sql = `SELECT username, uid, barred_at, EXISTS (SELECT 1 FROM factors WHERE user_id = users.id) AS has_factor
+               FROM users WHERE ${PEOPLE}`
+  const known = await db.query(Spelling, sql)
+  const same = known.find((user) => user.username === username)
+  if (same && same.uid !== null) return false
+  const bare = [withoutDomain(username), withoutDomain(own)]
+  return known.some(
+    (other) =>
+      other !== same &&
+      bare.includes(withoutDomain(other.username)) &&
+      (other.barred_at !== null || (other.has_factor && !same?.has_factor)),
+  )
 }
 
-const Spelling = z.object({ username: z.string(), uid: z.number().nullable() })
+const Spelling = z.object({
+  username: z.string(),
+  uid: z.number().nullable(),
+  barred_at: z.string().nullable(),
+  has_factor: z.number().transform(Boolean),
+})
 
 function withoutDomain(name: string): string {
   return name.replace(/^.*\\/, '').replace(/@.*$/, '').toLowerCase()

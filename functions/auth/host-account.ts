@@ -53,8 +53,8 @@ export async function resolveSignIn(
     // Only the account itself says here which groups it is in.
     const groups = identity?.groups ?? []
     const known = account === 'unasked' ? rightsOf({ isAdmin: claims, groups }, config) : withoutGroups(config)
-    // The factors of an account, its bar and its tokens belong to one spelling. Nobody tells here which one the host means.
-    const isSpelling = (identity !== null && identity.name !== typed) || (await isOtherSpelling(services.db, typed))
+    // Second factors and the bar belong to one spelling of a name. Nobody tells here which one the host means.
+    const isSpelling = await isOtherSpelling(services.db, typed, identity?.name)
     const rights = isSpelling ? 'unconfirmed' : known
     return { username: typed, rights, learnt: { ...stored(rights), own_word, kept_out: own_word === 'refused' } }
   }
@@ -216,8 +216,9 @@ async function rightsBy(
 function endOf(account: Account, { username, uid, shadow_counts, kept_out }: HostAccount): Ended | undefined {
   if (account.name !== username) return 'name'
   if (uid !== null && account.uid !== uid) return 'replaced'
-  // Where shadow(5) does not count, an expired account that signed in all the same was kept out from then on.
-  if (account.overdue === 'expired' && (shadow_counts || !kept_out)) return 'expired'
+  // Where shadow(5) does not count, an expired account that signed in all the same was kept out from then on. One without a
+  // shell is kept out before it expires, too.
+  if (account.overdue === 'expired' && (shadow_counts || !kept_out || refusesCommands(account))) return 'expired'
   return shadow_counts && account.localPassword === false ? 'locked' : undefined
 }
 

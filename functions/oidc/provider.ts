@@ -99,7 +99,7 @@ export interface Named {
   name: string
   /**
    * When the person proved to the provider who they are, by `auth_time`: before the request, where the provider did not ask them
-   * again. The beginning of time where it does not tell.
+   * again. The beginning of time where it does not tell, or tells nonsense.
    */
   provenAt: Date
 }
@@ -144,7 +144,10 @@ export async function accountOf(config: OidcConfig, pending: Pending, answer: st
   // At many providers people enter any address themselves, also that of somebody else.
   if (config.claim === 'email' && claims?.email_verified !== true)
     throw new OidcError('invalid', 'le fournisseur n’a pas vérifié l’adresse de courriel (PANEL_OIDC_CLAIM)')
-  return { name, provenAt: new Date((claims?.auth_time ?? 0) * 1000) }
+  const seconds = claims?.auth_time ?? 0
+  // A time to come, such as one in milliseconds, tells nothing.
+  const isPast = seconds <= clock().getTime() / 1000 + TOLERANCE
+  return { name, provenAt: new Date(isPast ? seconds * 1000 : 0) }
 }
 
 /**

@@ -243,29 +243,57 @@ test('while the service account cannot be asked nobody is an administrator, form
 
 test.each([
   ['BOB', 'as the host writes it', 'bob'],
+  ['robert', 'as the host writes it', 'bob'],
   ['bob@corp.example', 'as the host writes it', 'bob'],
   ['CORP\\bob', 'as the host writes it', 'bob'],
   ['BOB', 'as it was typed', undefined],
   ['bob@corp.example', 'as it was typed', undefined],
-])('%s is refused where nobody confirms who that is, and its own connection names it %s', async (typed, _, name) => {
-  let isAway = false
+])(
+  '%s goes around no second factor where nobody confirms who that is, and its own connection names it %s',
+  async (typed, _, name) => {
+    let isAway = true
+    const app = await testApp([login], {
+      env: { PANEL_UNCONFIRMED_ADMINISTRATORS: 'on' },
+      fake: {
+        signIn: () => ({ ...(name !== undefined && { name }), uid: 1000, groups: ['sudo'] }),
+        inspect() {
+          if (isAway) throw fail('ssh_incomplete')
+          return { name: 'bob', uid: 1000, groups: ['sudo'] }
+        },
+      },
+    })
+    const signInAs = (username: string) => app.request('POST', '/api/auth/login', { body: { username, password: 'x' } })
+    expect(await isAdmin(await signInAs('bob'))).toBe(true)
+    expect(await isAdmin(await signInAs(typed))).toBe(true)
+    await app.db.run(
+      "INSERT INTO factors (user_id, kind, name, secret_sealed, created_at) SELECT id, 'totp', 'phone', 'x', '' FROM users WHERE username = 'bob'",
+    )
+
+    await refused(await signInAs(typed), 503, 'rights_unknown')
+
+    await refused(await signInAs('bob'), 401, 'factor_required')
+    isAway = false
+    await refused(await signInAs(typed), 401, 'factor_required')
+  },
+)
+
+test('two accounts whose names differ only in case sign in by factors of their own, unless one is barred', async () => {
   const app = await testApp([login], {
     env: { PANEL_UNCONFIRMED_ADMINISTRATORS: 'on' },
     fake: {
-      signIn: () => ({ ...(isAway && name !== undefined && { name }), uid: 1000, groups: ['sudo'] }),
+      signIn: (username) => ({ name: username, uid: 1000, groups: [] }),
       inspect() {
-        if (isAway) throw fail('ssh_incomplete')
-        return { name: 'bob', uid: 1000, groups: ['sudo'] }
+        throw fail('ssh_incomplete')
       },
     },
   })
   const signInAs = (username: string) => app.request('POST', '/api/auth/login', { body: { username, password: 'x' } })
-  expect(await isAdmin(await signInAs('bob'))).toBe(true)
-  expect(await isAdmin(await signInAs(typed))).toBe(true)
-  isAway = true
+  for (const name of ['bob', 'Bob']) await answered(await signInAs(name), 200)
+  const add = "INSERT INTO factors (user_id, kind, name, secret_sealed, created_at) SELECT id, 'totp', 'phone', 'x', ''"
+  await app.db.run(`${add} FROM users WHERE id > 0`)
 
-  await refused(await signInAs(typed), 503, 'rights_unknown')
+  for (const name of ['bob', 'Bob']) await refused(await signInAs(name), 401, 'factor_required')
 
-  expect(await isAdmin(await signInAs('bob'))).toBe(true)
-  expect(await rows(app.db, 'SELECT username FROM users WHERE id > 0')).toEqual([{ username: 'bob' }])
+  await app.db.run("UPDATE users SET barred_at = '2026-03-01T00:00:00.000Z' WHERE username = 'bob'")
+  await refused(await signInAs('Bob'), 503, 'rights_unknown')
 })

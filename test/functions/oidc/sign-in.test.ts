@@ -27,6 +27,9 @@ const BOB: Account = {
   overdue: undefined,
 }
 
+/** The time of the service, as in a token. */
+const NOW = START.getTime() / 1_000
+
 const Begun = z.object({ url: z.string(), challenge: z.string() })
 const SignedIn = z.object({ access_token: z.string(), user: z.object({ username: z.string(), is_admin: z.boolean() }) })
 
@@ -39,7 +42,7 @@ async function start({
   env?: Record<string, string>
   says?: Partial<Says>
 } = {}) {
-  const provider = await startProvider(says)
+  const provider = await startProvider({ claims: { preferred_username: 'bob', auth_time: NOW }, ...says })
   const asked: string[] = []
   const app = await testApp([request, answer, provided, me, refresh, loginAnswers, totp, confirm], {
     env: {
@@ -103,10 +106,11 @@ test('a person with a second factor of the panel is asked for it after the provi
 })
 
 test.each([
-  ['asked the person 8 h ago', 8 * 3_600],
-  ['does not tell when it asked the person', undefined],
-])('a provider that %s has given no proof of now', async (_, ago) => {
-  const auth_time = ago === undefined ? undefined : Math.floor(START.getTime() / 1000) - ago
+  ['asked the person 8 h ago', NOW - 8 * 3_600, NOW - 8 * 3_600],
+  ['does not tell when it asked the person', undefined, 0],
+  ['tells a time to come', NOW + 60, 0],
+  ['tells milliseconds', NOW * 1_000, 0],
+])('a provider that %s has given no proof of now', async (_, auth_time, proven) => {
   const { app, signIn } = await start({ says: { claims: { preferred_username: 'bob', auth_time } } })
 
   const { access_token } = SignedIn.parse(await answered(await signIn(), 200))
@@ -118,24 +122,30 @@ test.each([
     403,
     'step_up_required',
   )
-  const at = auth_time === undefined ? new Date(0) : new Date(auth_time * 1000)
-  expect(await rows(app.db, 'SELECT proven_at FROM sessions')).toEqual([{ proven_at: at.toISOString() }])
+  const proven_at = new Date(proven * 1_000).toISOString()
+  expect(await rows(app.db, 'SELECT proven_at FROM sessions')).toEqual([{ proven_at }])
 })
 
-test('a session ends once its account has expired on the host, although the account has no password', async () => {
-  let overdue: 'expired' | undefined
-  const { app, signIn } = await start({ host: () => ({ ...BOB, overdue }) })
+test.each([
+  ['has expired', []],
+  ['has lost its shell, and then has expired', [{ shell: '/usr/sbin/nologin' }]],
+])('a session ends once its account, which has no password, %s on the host', async (_, before: Partial<Account>[]) => {
+  let account = BOB
+  const { app, signIn } = await start({ host: () => account })
   await answered(await signIn(), 200)
-  overdue = 'expired'
 
-  app.advance(10 * 60_000)
-  await recheck.run(app.services)
+  for (const change of [...before, { overdue: 'expired' } as const]) {
+    account = { ...account, ...change }
+    app.advance(10 * 60_000)
+    await recheck.run(app.services)
+  }
 
   expect(await rows(app.db, 'SELECT * FROM sessions')).toEqual([])
-  expect(await audited(app.db)).toMatchObject([
-    { action: 'login_success' },
-    { action: 'account_ended', target: 'bob', details: { reason: 'expired' } },
-  ])
+  expect((await audited(app.db)).at(-1)).toMatchObject({
+    action: 'account_ended',
+    target: 'bob',
+    details: { reason: 'expired' },
+  })
 })
 
 test.each(['1000', '01000', '+1000'])('the number %s names no account: the host takes it for a uid', async (number) => {
