@@ -8,7 +8,7 @@ import { CLEAN, FOLLOW, withNotes } from '../../jobs/script.ts'
 import { type Command, script } from '../../ssh/command.ts'
 import type { OnTestFinished } from '../db/folder.ts'
 import { temporaryFolder } from '../db/folder.ts'
-import { begin, follow, MOST, newJob, processesWith, run, runner, startJob } from '../ssh/host-shell.ts'
+import { begin, follow, killSession, MOST, newJob, processesWith, run, runner, startJob } from '../ssh/host-shell.ts'
 
 /** Perl that prints its arguments and its own length; with so many characters in a comment. */
 const programOf = (length: number, text = 'é') =>
@@ -18,7 +18,11 @@ const programOf = (length: number, text = 'é') =>
 /** A job with a program, and the commands that start it: the last one is the start itself. */
 function jobWith(onTestFinished: OnTestFinished, program = programOf(30_000), ...args: string[]) {
   const { id, folder } = newJob(onTestFinished)
-  onTestFinished(async () => void (await run(script(CLEAN, 'ops-panel-job', id))))
+  onTestFinished(async () => {
+    // The job of a failed test still runs, and nobody finds its leader without the folder.
+    await killSession(folder)
+    await run(script(CLEAN, 'ops-panel-job', id))
+  })
   const prepared = { command: ['perl', ...(args.length > 0 ? args : ['a b', "it's"])] as Command, program }
   const commands = startCommands({ name: id, mostOutput: Number(MOST) }, prepared)
   const [start, ...puts] = commands.toReversed()

@@ -26,12 +26,17 @@ export function newJob(onTestFinished: OnTestFinished): { id: string; folder: st
   const own = withFolders(TAKE_FOLDER, id)
   const folder = `${own}/${id}`
   onTestFinished(async () => {
-    const pid = await runner(folder).catch(() => undefined)
-    if (pid !== undefined) kill(-pid, 'SIGKILL')
+    await killSession(folder)
     await rm(folder, { recursive: true, force: true })
     withFolders(LEAVE_FOLDER, id, own)
   })
   return { id, folder }
+}
+
+/** Kills all processes of a job's session, if it has begun. */
+export async function killSession(folder: string): Promise<void> {
+  const pid = await runner(folder).catch(() => undefined)
+  if (pid !== undefined) kill(-pid, 'SIGKILL')
 }
 
 /** Returns the pid of the leader of the job's session. */
