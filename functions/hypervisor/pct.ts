@@ -1,4 +1,5 @@
-import { type Command, type ExecOptions, type Host, readLines, succeeded } from '../../ssh/ssh.ts'
+import { Failure } from '../../runtime/errors.ts'
+import { type Command, type ExecOptions, type Host, readLines, SshError, succeeded } from '../../ssh/ssh.ts'
 
 /** The path on the host of the container tool, which lists containers and runs commands in them. */
 export const CONTAINER_TOOL = '/usr/sbin/pct'
@@ -38,4 +39,25 @@ export function parseContainers(text: string): Promise<Container[]> {
     const name = fields.length >= 3 ? (fields.at(-1) ?? vmid) : vmid
     return { vmid: Number(vmid), name, status, ...(lock !== undefined && fields.length >= 4 && { lock }) }
   })
+}
+
+/** The container tool takes a second on a busy host; a person waits for the answer. */
+const STATE_MS = 10_000
+
+/** Returns the container tool's state of a container; undefined without a usable answer. */
+export async function stateOfContainer(
+  host: Pick<Host, 'exec'>,
+  id: string,
+  timeoutMs = STATE_MS,
+): Promise<'running' | 'stopped' | 'missing' | undefined> {
+  try {
+    const command = [CONTAINER_TOOL, 'status', id] as const
+    const { code, stdout, stderr } = await host.exec(command, { rights: 'command', verb: ['status', id], timeoutMs })
+    const told = /^status: (running|stopped)\s*$/.exec(stdout)?.[1]
+    if (code === 0) return told === 'running' || told === 'stopped' ? told : undefined
+    return /does not exist|Parameter verification failed/.test(stderr) ? 'missing' : undefined
+  } catch (error) {
+    if (error instanceof SshError || error instanceof Failure) return undefined
+    throw error
+  }
 }

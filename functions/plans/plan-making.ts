@@ -6,6 +6,7 @@ import type { User } from '../../runtime/context.ts'
 import type { Output } from '../../ssh/ssh.ts'
 import { checkOf } from '../checks/check.ts'
 import { type Finding, findingOf } from '../findings/finding.ts'
+import { stateOfContainer } from '../hypervisor/pct.ts'
 import { readStanding, standingAt } from '../restarts/standing.ts'
 import { missingManager } from '../managers/no-manager.ts'
 import type { Services } from '../services.ts'
@@ -53,7 +54,11 @@ export async function makePlan(
   if (!report) {
     const lacking = missingManager(output.stdout, check?.os?.name)
     const asleep = check?.findings.find(({ code }) => code === 'container_stopped' || code === 'container_template')
-    if (output.code !== 0 && !asleep && !lacking) return { kind: 'failed', output }
+    if (output.code !== 0 && !asleep && !lacking) {
+      // It may have been stopped since the last check, and the container tool's own words say so in English.
+      if (place === 'host' || (await stateOfContainer(host, place)) !== 'stopped') return { kind: 'failed', output }
+      return { kind: 'impossible', findings: [findingOf('container_stopped', { severity: 'blocking' })] }
+    }
     const finding = lacking ?? asleep ?? findingOf('manager_missing', { message: UNREADABLE })
     return { kind: 'impossible', findings: [{ ...finding, severity: 'blocking' }] }
   }

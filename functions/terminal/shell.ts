@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure, translate } from '../../runtime/errors.ts'
 import { type Host, type HostTerminal, script, SshError, type TerminalOptions } from '../../ssh/ssh.ts'
-import { CONTAINER_TOOL, inContainer } from '../hypervisor/pct.ts'
+import { inContainer, stateOfContainer } from '../hypervisor/pct.ts'
 import type { Target } from '../hypervisor/target.ts'
 import type { Exit } from './control.ts'
 import type { Ended } from './relay.ts'
@@ -36,7 +36,7 @@ export async function whyNone(host: Host, target: Place, error: unknown): Promis
   if (!(error instanceof SshError || error instanceof Failure)) throw error
   // The container tool refuses an invalid id with an English message.
   if (target.kind === 'container' && error instanceof SshError && error.reason === 'lost') {
-    const state = await stateOf(host, target.id)
+    const state = await stateOfContainer(host, target.id)
     if (state === 'missing') return `Le conteneur ${target.id} n’existe pas.`
     if (state === 'stopped') return `Le conteneur ${target.id} n’est pas démarré.`
   }
@@ -74,30 +74,10 @@ async function isStopped(host: Host, id: string, code: number | null, gone: Abor
   })
   while (!gone.aborted) {
     const withinMs = Math.max(AGAIN_MS, until - performance.now())
-    const state = await Promise.race([stateOf(host, id, withinMs), left])
+    const state = await Promise.race([stateOfContainer(host, id, withinMs), left])
     if (state !== 'running') return state === 'stopped'
     if (!KILLED.includes(code) || performance.now() + AGAIN_MS > until) break
     await Promise.race([pause(AGAIN_MS), left])
   }
   return false
-}
-
-/** The container tool takes a second on a busy host; a person waits for the answer. */
-const STATE_MS = 10_000
-
-/** Returns the container tool's state of a container; undefined without a usable answer. */
-async function stateOf(
-  host: Host,
-  id: string,
-  timeoutMs = STATE_MS,
-): Promise<'running' | 'stopped' | 'missing' | undefined> {
-  try {
-    const command = [CONTAINER_TOOL, 'status', id] as const
-    const { code, stdout, stderr } = await host.exec(command, { rights: 'command', verb: ['status', id], timeoutMs })
-    if (code === 0) return stdout.includes('running') ? 'running' : 'stopped'
-    return /does not exist|Parameter verification failed/.test(stderr) ? 'missing' : undefined
-  } catch (error) {
-    if (error instanceof SshError || error instanceof Failure) return undefined
-    throw error
-  }
 }

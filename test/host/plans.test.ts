@@ -90,6 +90,10 @@ describe.each<[Account]>([['alice'], ['ops'], ['narrow'], ['root']])('with the s
     return () => service.stop()
   })
 
+  test('a container that is stopped, and was never checked, has no plan for that reason', async () => {
+    await expect(alice.plan('lxc:103')).rejects.toThrow(/: 422 .*"container_stopped"/)
+  })
+
   describe.each<[string, Place]>([
     ['host', 'host'],
     ['lxc:101', '101'],

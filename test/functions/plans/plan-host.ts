@@ -57,13 +57,15 @@ interface Given {
   code?: number
   /** The notes of every job, in JSON. */
   notes?: readonly string[]
+  /** The state of every container, as the container tool tells it. */
+  state?: 'running' | 'stopped'
   /** Jobs never get an answer. */
   isBusy?: boolean
 }
 
 /** The app with a host that simulates plans, and whose jobs end at once. */
 export async function planApp({ elevation = 'root', isBusy = false, ...own }: Given = {}) {
-  const given = { simulated: {}, managed: {}, compared: {}, text: '', code: 0, notes: [], ...own }
+  const given = { simulated: {}, managed: {}, compared: {}, state: 'running', text: '', code: 0, notes: [], ...own }
   const app = await testApp(FUNCTIONS, {
     fake: {
       elevation,
@@ -71,6 +73,7 @@ export async function planApp({ elevation = 'root', isBusy = false, ...own }: Gi
         if (command.some((word) => word.endsWith(MANAGED_PLAN))) return given.managed
         if (command.includes(PLAN) || command.includes('plan')) return given.simulated
         if (command.includes(COMPARE)) return given.compared
+        if (command[1] === 'status') return { stdout: `status: ${given.state}\n` }
         if (command.at(-1) === 'version') return { stdout: `${HELPER_VERSION}\n` }
         if (command[2] !== FOLLOW) return {}
         const end = `ops-panel exit ${given.code} ${Buffer.byteLength(given.text)}\n`

@@ -103,6 +103,21 @@ test('a stopped container, one without apt, and an unreachable one are different
   expect(await ask(failing)).toMatchObject({ code: 'ssh_failed' })
 })
 
+test('a container that was stopped after its last check has no plan for that reason', async () => {
+  const stopped = await planApp({
+    simulated: { code: 255, stderr: "container '101' not running!\n" },
+    state: 'stopped',
+  })
+  await checked(stopped, { target: 'lxc:101', status: 'running' })
+
+  const answer = await stopped.send('POST', PLANS, { target: 'lxc:101' })
+
+  expect([answer.status, await answer.json()]).toMatchObject([
+    422,
+    { code: 'plan_impossible', findings: [{ code: 'container_stopped', severity: 'blocking' }] },
+  ])
+})
+
 test('nothing to change is no plan, and a choice of nothing does not ask the host', async () => {
   const all = await planApp({ simulated: { stdout: simulation({}) } })
 

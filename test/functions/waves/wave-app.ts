@@ -102,6 +102,7 @@ export async function waveApp(own: Partial<Box> = {}) {
       const lines = Object.entries(box.containers).map(([number, status]) => `${number} ${status}  ct${number}`)
       return output({ stdout: ['VMID Status Lock Name', ...lines].join('\n') })
     }
+    if (program === '/usr/sbin/pct' && verb === 'status') return output({ stdout: `status: ${box.containers[id]}\n` })
     if (program === '/usr/sbin/pct' && verb === 'config')
       return output({ stdout: `arch: amd64\ntags: ${box.tags[id] ?? ''}\n` })
     if (command.includes(LOOK))

@@ -52,9 +52,8 @@ async function world() {
   return { url: service.url, pages }
 }
 
-/** The container mail is locked, and the ones that a press has stopped have no plan. The host says so, therefore 502. */
-const isOfState = ({ code, error }: { code: string; error: string }) =>
-  code === 'container_locked' || (code === 'ssh_failed' && /: container '\d+' not running!$/.test(error))
+/** The container mail is locked. The host says so, therefore 502. */
+const isOfState = ({ code }: { code: string }) => code === 'container_locked'
 
 /** Opens an address, signs in, and notes every answer that refuses something because of rights, or fails. */
 async function signedIn(url: string, name: Person, path = '/') {
