@@ -34,6 +34,14 @@ export const ENTRY_ACTIONS = ['login_failed', 'login_asked', 'login_success', 'a
 
 type Given = Context<undefined, (typeof ENTRY_ERRORS)[number], (typeof ENTRY_ACTIONS)[number]>
 
+/** Anybody may make such attempts, and an entry of the audit log stays for ever. */
+const NAMELESS_LIMIT = { limit: 100, seconds: 3_600, by: 'address' } as const
+
+/** Says whether an attempt that names no account is to be audited: a hundred of a kind are in an hour, from all addresses together. */
+export async function isNamelessTold({ limiter }: Pick<Given, 'limiter'>, kind: string): Promise<boolean> {
+  return (await limiter.admit(kind, '', NAMELESS_LIMIT)) === 0
+}
+
 /** An account that may sign in, as it is stored. */
 export interface Admitted {
   id: number

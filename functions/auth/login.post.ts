@@ -3,7 +3,7 @@ import { limitKey } from '../../runtime/caller.ts'
 import { ForeignPage } from '../../runtime/errors.ts'
 import { isAccountName, SshError } from '../../ssh/ssh.ts'
 import { defineFunction } from '../services.ts'
-import { ENTRY_ACTIONS, SIGNED_IN_EXAMPLE, SignedIn } from './entry.ts'
+import { ENTRY_ACTIONS, isNamelessTold, SIGNED_IN_EXAMPLE, SignedIn } from './entry.ts'
 import { enter, HOST_ERRORS, refuseSignIn } from './prompts.ts'
 import { PASSWORD_LIMIT } from './proof.ts'
 
@@ -36,14 +36,15 @@ export default defineFunction({
   errors: ['origin_forbidden', ...HOST_ERRORS],
 
   async handler({ body: { username: typed, password } }, context) {
-    const { host, settings, limiter, caller, signal, fail } = context
+    const { host, settings, caller, signal, fail } = context
     // A page of another origin must not sign its visitors in as another user.
     if (caller.foreign !== undefined) throw fail('origin_forbidden', { cause: new ForeignPage(caller.foreign) })
     await settings.sshServer()
-    // sshd reads another user name out of some texts (`bob:x` is bob), and a terminal interprets control characters.
+    // sshd reads another user name out of some texts (`bob:x` is bob), and a terminal interprets control characters. The host
+    // is never asked about such a name, because it takes time for each password.
     if (!isAccountName(typed)) {
       const impossible = new SshError('bad_credentials', 'ce nom ne peut être celui d’un compte')
-      const isTold = (await limiter.admit('names of nobody', '', INVALID_NAME_LIMIT)) === 0
+      const isTold = await isNamelessTold(context, 'names of nobody')
       throw isTold ? await refuseSignIn(context, typed, impossible) : fail('bad_credentials', { cause: impossible })
     }
     const turn = { from: limitKey(caller.address), signal, asks: true }
@@ -53,9 +54,3 @@ export default defineFunction({
     return enter(context, typed, checked, 'password')
   },
 })
-
-/**
- * Limit on audited attempts per address with names that no account can have. The host is never asked about such a name,
- * because it takes time for each password.
- */
-const INVALID_NAME_LIMIT = { limit: 100, seconds: 3_600, by: 'address' } as const

@@ -12,10 +12,9 @@ import { hostInNeed } from '../hypervisor/snapshot-answers.ts'
 import { createSettings, type Settings } from '../services.ts'
 import { checkKeys } from './key-check.ts'
 import { checkCertificate } from './certificate-check.ts'
-import { checkEngine } from './engine-check.ts'
 import { type Check, checkHost } from './host-check.ts'
+import { checkEngine, checkProvider } from './outside-checks.ts'
 import { checkProtection } from './protection-check.ts'
-import { checkProvider } from './provider-check.ts'
 import { describeCheck } from './wizard.ts'
 
 type Finding = Omit<Check, 'id'>

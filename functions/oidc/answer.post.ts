@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Failure, ForeignPage } from '../../runtime/errors.ts'
-import { admit, ENTRY_ACTIONS, SIGNED_IN_EXAMPLE, SignedIn } from '../auth/entry.ts'
+import { admit, ENTRY_ACTIONS, isNamelessTold, SIGNED_IN_EXAMPLE, SignedIn } from '../auth/entry.ts'
 import { FINISH_ERRORS, finishSignIn } from '../auth/finish.ts'
 import { resolveNamed } from '../auth/host-account.ts'
 import { SealedChallenge, countChallengeAnswer, findChallenge, onceOnly, useChallenge } from '../factors/challenges.ts'
@@ -46,13 +46,13 @@ export default defineFunction({
   ],
 
   async handler({ body: { challenge: id, answer } }, context) {
-    const { config, db, clock, caller, limiter, audit, fail } = context
+    const { config, db, clock, caller, audit, fail } = context
     if (!config.oidc) throw fail('not_found')
     if (caller.foreign !== undefined) throw fail('origin_forbidden', { cause: new ForeignPage(caller.foreign) })
     const challenge = await findChallenge(context, { id, purpose: 'oidc', userId: null }, Pending)
     await countChallengeAnswer(context, challenge)
     const refuse = async (reason: string, failure: Failure, username = '') => {
-      const isTold = username !== '' || (await limiter.admit('oidc answers of nobody', '', NAMELESS_LIMIT)) === 0
+      const isTold = username !== '' || (await isNamelessTold(context, 'oidc answers of nobody'))
       if (isTold) await audit('login_failed', { user: { id: null, username }, details: { by: 'oidc', reason } })
       return failure
     }
@@ -71,6 +71,3 @@ export default defineFunction({
     return finishSignIn(context, await admit(context, entrant), 'oidc', provenAt)
   },
 })
-
-/** Limit on audited answers that name no account. Anybody may give them, and an entry stays for ever. */
-const NAMELESS_LIMIT = { limit: 100, seconds: 3_600, by: 'address' } as const

@@ -142,9 +142,9 @@ export function thingsIn(
       item.kind === 'job' &&
       item.target === 'all' &&
       needing.some(({ target, last_upgrade }) => counts(target) && last_upgrade?.job_id === item.job)
-    const about = targetsIn(item)
-    if (about.length === 0) others += 1
-    else if (!isToldByTargets) for (const target of about) if (target === 'all' || counts(target)) targets.add(target)
+    const named = targetsIn(item)
+    if (named.length === 0) others += 1
+    else if (!isToldByTargets) for (const target of named) if (target === 'all' || counts(target)) targets.add(target)
   }
   return targets.size + others
 }

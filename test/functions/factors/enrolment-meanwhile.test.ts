@@ -17,20 +17,25 @@ const Begun = z.object({ secret: z.string(), challenge: z.string() })
 const Added = z.object({ factor: z.looseObject({ id: z.number() }), recovery_codes: z.array(z.string()) })
 const REQUIRED = { env: { PANEL_REQUIRE_FACTOR: 'all' } }
 
+/** A database in which something happens just before the first transaction with such a statement. */
+function interrupted(db: Database, sql: string, meanwhile: () => Promise<unknown>): Database {
+  let isOver = false
+  return {
+    ...db,
+    async batch(statements) {
+      if (!isOver && statements.some((each) => each.sql.includes(sql))) {
+        isOver = true
+        await meanwhile()
+      }
+      return db.batch(statements)
+    },
+  }
+}
+
 test('a sign-in that has seen no factor opens no session once there is one', async () => {
   const app = await testApp(ALL, REQUIRED)
   const own = await signIn(app)
-  let isEnrolled = false
-  const db: Database = {
-    ...app.db,
-    async batch(statements) {
-      if (!isEnrolled && statements.some(({ sql }) => sql.startsWith('INSERT INTO sessions'))) {
-        isEnrolled = true
-        await enrolTotp(app, own)
-      }
-      return app.db.batch(statements)
-    },
-  }
+  const db = interrupted(app.db, 'INSERT INTO sessions', () => enrolTotp(app, own))
   const late = mount([login], { ...app.services, db })
   const body = JSON.stringify({ username: 'bob', password: PASSWORD })
 
@@ -106,17 +111,7 @@ test('a factor that somebody else adds in the same moment changes nothing but th
   const [own, other] = [await signIn(app), await signIn(app, 'carol')]
   const begun = await app.request('POST', `${PATH}/totp`, { headers: signedBy(own), body: { name: 'Téléphone' } })
   const { secret, challenge } = Begun.parse(await answered(begun, 200))
-  let isAdded = false
-  const db: Database = {
-    ...app.db,
-    async batch(statements) {
-      if (!isAdded && statements.some(({ sql }) => sql.includes('INSERT INTO factors'))) {
-        isAdded = true
-        await enrolTotp(app, other)
-      }
-      return app.db.batch(statements)
-    },
-  }
+  const db = interrupted(app.db, 'INSERT INTO factors', () => enrolTotp(app, other))
   const { request } = mount(ALL, { ...app.services, db })
   const body = JSON.stringify({ challenge, code: codeNow(app, secret, -1) })
 

@@ -1,8 +1,6 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { build } from 'esbuild'
-import { expect, onTestFinished, test } from 'vitest'
-import { focused, openPage } from '../browser.ts'
+import { expect, test } from 'vitest'
+import { focused } from '../browser.ts'
+import { openBundle } from '../bundle.ts'
 
 /** A row of which a press removes a button, and one with a button that moves the focus beside the row. */
 const PAGE = `
@@ -41,32 +39,11 @@ function Page() {
 render(<Page />, document.body)
 `
 
-async function opened() {
-  const { outputFiles } = await build({
-    stdin: { contents: PAGE, resolveDir: process.cwd(), loader: 'tsx' },
-    bundle: true,
-    write: false,
-    format: 'esm',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    tsconfigRaw: {},
-  })
-  const server = createServer((_, response) => {
-    const script = outputFiles[0]?.text ?? ''
-    response
-      .setHeader('content-type', 'text/html; charset=utf-8')
-      .end(`<!doctype html><link rel="icon" href="data:,"><body><script type="module">${script}</script>`)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no address')
-  return openPage(`http://127.0.0.1:${address.port}/`)
-}
+const opened = () =>
+  openBundle(
+    { stdin: { contents: PAGE, resolveDir: process.cwd(), loader: 'tsx' } },
+    '<!doctype html><link rel="icon" href="data:,"><body><script type="module" src="/stdin.js"></script>',
+  )
 
 test('a row takes the focus when its pressed button is gone', async () => {
   const page = await opened()

@@ -1,43 +1,16 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { availableParallelism, loadavg } from 'node:os'
-import { build } from 'esbuild'
-import { expect, onTestFinished, test } from 'vitest'
-import { openPage } from '../browser.ts'
+import { expect, test } from 'vitest'
+import { openBundle } from '../bundle.ts'
 
 const LONG = 180_000
 
 /** A page with the panel's style whose output receives lines from the test. */
-async function fedOutput() {
-  const { outputFiles } = await build({
-    entryPoints: ['test/panel/flows/fed-output.tsx', 'panel/style/main.css'],
-    outdir: '/',
-    entryNames: '[name]',
-    bundle: true,
-    write: false,
-    minify: true,
-    format: 'esm',
-    target: 'es2022',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    tsconfigRaw: {},
-  })
-  const page =
-    '<!doctype html><link rel="icon" href="data:,"><link rel="stylesheet" href="/main.css"><script type="module" src="/fed-output.js"></script>'
-  const server = createServer(({ url }, response) => {
-    const file = outputFiles.find(({ path }) => path === url)
-    const type = url?.endsWith('.css') ? 'text/css' : url?.endsWith('.js') ? 'text/javascript' : 'text/html'
-    response.setHeader('content-type', `${type}; charset=utf-8`).end(file?.contents ?? page)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no address')
-  return openPage(`http://127.0.0.1:${address.port}/`)
+function fedOutput() {
+  const head = '<!doctype html><link rel="icon" href="data:,"><link rel="stylesheet" href="/main.css">'
+  return openBundle(
+    { entryPoints: ['test/panel/flows/fed-output.tsx', 'panel/style/main.css'] },
+    `${head}<script type="module" src="/fed-output.js"></script>`,
+  )
 }
 
 interface Measured {

@@ -11,7 +11,7 @@ const english = createTranslation(sentences)
 /** Whose sentences reach a console or the log alone, or an answer that the panel does not show because a code tells it. */
 const NOT_SHOWN = [
   /\.command\.ts$/,
-  /^functions\/install\/(certificate-check|engine-check|protection-check|wizard)\.ts$/,
+  /^functions\/install\/(certificate-check|outside-checks|protection-check|wizard)\.ts$/,
   /^functions\/modules\/(console-switch|module|enable\.post|disable\.post)\.ts$/,
   /^functions\/registry\/(descriptor|install\.post|forge-files)\.ts$/,
   /^functions\/settings\/(fields|settings\.patch|public\.put)\.ts$/,
