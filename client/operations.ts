@@ -83,9 +83,13 @@ export type Module = {
   nav_order: number
   repository: string | null
   commit: string | null
+  tag: string | null
+  fault: string | null
+  fault_at: string | null
   installed_at: string
   updated_at: string
   has_backend: boolean
+  previous: { version: string; commit: string; tag: string | null } | null
 }
 
 /** The id of a module. */
@@ -1778,9 +1782,13 @@ export interface Operations {
       nav_order: number
       repository: string | null
       commit: string | null
+      tag: string | null
+      fault: string | null
+      fault_at: string | null
       installed_at: string
       updated_at: string
       has_backend: boolean
+      previous: { version: string; commit: string; tag: string | null } | null
       problem: 'files_missing' | 'load_failed' | 'not_in_registry' | null
       detail: string | null
     }>

@@ -33,6 +33,7 @@ import { sql as scheduleRevisions } from './migrations/0024-schedule-revisions.t
 import { sql as applications } from './migrations/from-0025/0025-applications.ts'
 import { sql as jobFolders } from './migrations/from-0025/0026-job-folders.ts'
 import { sql as access } from './migrations/from-0025/0027-access.ts'
+import { sql as moduleKit } from './migrations/from-0025/0028-module-kit.ts'
 
 /** The migrations in order. A released migration never changes. Its version is its position here, from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly string[] = [
   applications,
   jobFolders,
   access,
+  moduleKit,
 ]
 
 const Version = z.object({ version: z.number() })

@@ -1,7 +1,15 @@
 import * as z from 'zod'
 import type { Database, Statement } from './libsql/database.ts'
 
-/** The record of a module. `backend` is the name of its code file, null when it has none. */
+/** The release of a module that its current one has replaced; `tag` is null when it was installed from a branch. */
+export const PreviousRelease = z.object({ version: z.string(), commit: z.string(), tag: z.string().nullable() })
+export type PreviousRelease = z.infer<typeof PreviousRelease>
+
+/**
+ * The record of a module. `backend` is the name of its code file, null when it has none; `files` are those of its page as
+ * JSON, and `previous` is a `PreviousRelease` as JSON. `fault` is the French reason why the service has taken the module
+ * out. Deployments store records as JSON, so fields that older ones lack have defaults.
+ */
 export const ModuleRow = z.object({
   id: z.string(),
   name: z.string(),
@@ -16,16 +24,24 @@ export const ModuleRow = z.object({
   nav_order: z.number(),
   repository: z.string().nullable(),
   commit: z.string().nullable(),
+  tag: z.string().nullable().default(null),
+  files: z.string().default('[]'),
+  previous: z.string().nullable().default(null),
+  fault: z.string().nullable().default(null),
+  fault_at: z.string().nullable().default(null),
   installed_at: z.string(),
   updated_at: z.string(),
 })
 export type ModuleRow = z.infer<typeof ModuleRow>
 
 /** The fields that an installation records. It leaves `is_enabled` of an existing module unchanged. */
-export type NewModule = Omit<ModuleRow, 'is_core' | 'is_enabled' | 'installed_at' | 'updated_at'>
+export type NewModule = Omit<
+  ModuleRow,
+  'is_core' | 'is_enabled' | 'previous' | 'fault' | 'fault_at' | 'installed_at' | 'updated_at'
+>
 
 const COLUMNS = `id, name, description, version, is_core, is_enabled, backend, nav_label, nav_icon, nav_href, nav_order,
-  repository, "commit", installed_at, updated_at`
+  repository, "commit", tag, files, previous, fault, fault_at, installed_at, updated_at`
 
 /** All modules, the panel's own first, then by their place in the menu. */
 export function listModules(db: Database): Promise<ModuleRow[]> {
@@ -37,12 +53,28 @@ export async function findModule(db: Database, id: string): Promise<ModuleRow | 
   return row
 }
 
-/** Records a new module as enabled, or updates an existing one. Changes no row of the panel's own modules. */
+/** Returns the paths of the files of a module's page, its document first. */
+export function filesOf({ files }: Pick<ModuleRow, 'files'>): string[] {
+  return z.array(z.string()).parse(JSON.parse(files))
+}
+
+/** Returns the release that the current one has replaced. */
+export function previousOf({ previous }: Pick<ModuleRow, 'previous'>): PreviousRelease | undefined {
+  return previous === null ? undefined : PreviousRelease.parse(JSON.parse(previous))
+}
+
+/**
+ * Records a new module as enabled, or updates an existing one, whose release becomes the previous one. A fault is
+ * forgotten. Changes no row of the panel's own modules.
+ */
 export function saveModule(module: NewModule, now: string): Statement {
   return {
-    sql: `INSERT INTO modules (${COLUMNS}) VALUES (?1, ?2, ?3, ?4, 0, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12)
+    sql: `INSERT INTO modules (${COLUMNS}) VALUES (?1, ?2, ?3, ?4, 0, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?13, ?14, NULL, NULL, NULL, ?12, ?12)
           ON CONFLICT (id) DO UPDATE SET name = ?2, description = ?3, version = ?4, backend = ?5, nav_label = ?6,
-            nav_icon = ?7, nav_href = ?8, nav_order = ?9, repository = ?10, "commit" = ?11, updated_at = ?12
+            nav_icon = ?7, nav_href = ?8, nav_order = ?9, repository = ?10, "commit" = ?11, tag = ?13, files = ?14,
+            previous = CASE WHEN "commit" <> ?11 THEN json_object('version', version, 'commit', "commit", 'tag', tag)
+              ELSE previous END,
+            fault = NULL, fault_at = NULL, updated_at = ?12
           WHERE is_core = 0`,
     args: [
       module.id,
@@ -57,14 +89,20 @@ export function saveModule(module: NewModule, now: string): Statement {
       module.repository,
       module.commit,
       now,
+      module.tag,
+      module.files,
     ],
   }
 }
 
-/** Enables or disables a module. Changes no row of a missing module, of one in that state, or of the panel's own. */
+/**
+ * Enables or disables a module, and forgets its fault. Changes no row of a missing module, of one in that state without a
+ * fault, or of the panel's own.
+ */
 export function enableModule(id: string, enabled: boolean, now: string): Statement {
   return {
-    sql: 'UPDATE modules SET is_enabled = ?2, updated_at = ?3 WHERE id = ?1 AND is_core = 0 AND is_enabled <> ?2',
+    sql: `UPDATE modules SET is_enabled = ?2, fault = NULL, fault_at = NULL, updated_at = ?3
+          WHERE id = ?1 AND is_core = 0 AND (is_enabled <> ?2 OR fault IS NOT NULL)`,
     args: [id, enabled ? 1 : 0, now],
   }
 }

@@ -31,6 +31,29 @@ const Nav = z.object(
   { error: 'un objet {label, icon?, href, order?} est attendu' },
 )
 
+/** Most files of a page. An installation fetches each of them from the forge. */
+const MAX_FILES = 32
+/** The endings of a page's files; the service sends each with its media type. */
+const PAGE_FILE = /\.(html|js|mjs|css|json|svg|png|jpg|webp|gif|ico|woff2|txt)$/
+
+const Page = z.object(
+  {
+    files: z
+      .array(
+        line(255).refine(
+          (path) => PAGE_FILE.test(path) && isPathInside(path),
+          'le nom d’un fichier du dépôt, sans « .. » (html, js, mjs, css, json, svg, png, jpg, webp, gif, ico, woff2, txt)',
+        ),
+        { error: expected('une liste') },
+      )
+      .min(1, 'un fichier au moins')
+      .max(MAX_FILES, `${MAX_FILES} fichiers au plus`)
+      .refine(([first = '']) => first.endsWith('.html'), 'le premier fichier est la page, en .html')
+      .refine((files) => new Set(files).size === files.length, 'un fichier y est deux fois'),
+  },
+  { error: 'un objet {files} est attendu' },
+)
+
 /**
  * A module's description in the `module.json` of its repository. Unknown fields are ignored. The schema does not check
  * whether the id is free.
@@ -50,9 +73,14 @@ export const Descriptor = z.object(
     has_backend: z.boolean({ error: 'true ou false est attendu' }).default(false),
     /** The path of the file with code, from the root of the repository; absent unless `has_backend` is true. */
     backend: line(255)
-      .refine(isPathInside, 'le nom d’un fichier .mjs ou .js du dépôt, sans « .. »')
+      .refine(
+        (path) => /\.m?js$/.test(path) && isPathInside(path),
+        'le nom d’un fichier .mjs ou .js du dépôt, sans « .. »',
+      )
       .default('backend.mjs'),
     nav: Nav.optional(),
+    /** The files of the module's own page, from the root of the repository; the first one is its document. */
+    page: Page.optional(),
   },
   { error: 'un objet JSON est attendu' },
 )
@@ -76,9 +104,5 @@ export function parseDescriptor(text: string): { descriptor: Descriptor } | { re
 }
 
 function isPathInside(path: string): boolean {
-  return (
-    /\.m?js$/.test(path) &&
-    !path.includes('\\') &&
-    path.split('/').every((name) => name !== '' && name !== '.' && name !== '..')
-  )
+  return !path.includes('\\') && path.split('/').every((name) => name !== '' && name !== '.' && name !== '..')
 }

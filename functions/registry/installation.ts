@@ -6,8 +6,8 @@ import type { Descriptor } from './descriptor.ts'
  * a folder.
  */
 export function recordOf(
-  { id, name, version, description, has_backend, backend, nav }: Descriptor,
-  origin: { repository: string; commit: string } | undefined,
+  { id, name, version, description, has_backend, backend, nav, page }: Descriptor,
+  origin: { repository: string; commit: string; tag?: string } | undefined,
 ): NewModule {
   return {
     id,
@@ -21,5 +21,7 @@ export function recordOf(
     nav_order: nav?.order ?? 100,
     repository: origin?.repository ?? null,
     commit: origin?.commit ?? null,
+    tag: origin?.tag ?? null,
+    files: JSON.stringify(page?.files ?? []),
   }
 }

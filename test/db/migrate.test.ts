@@ -23,7 +23,7 @@ function versions(db: Database): Promise<unknown[]> {
 }
 
 /** The newest version of the schema. */
-const LATEST = 27
+const LATEST = 28
 
 const ALL = [
   'api_tokens',
@@ -42,6 +42,8 @@ const ALL = [
   'factors',
   'job_output',
   'jobs',
+  'module_records',
+  'module_values',
   'modules',
   'notices',
   'notification_channels',

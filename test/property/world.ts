@@ -523,7 +523,12 @@ async function populateModule(db: Database, id: string, deployment: string, now:
     files_before: false,
     started_at: now,
   }
-  await db.batch([saveModule({ ...record, nav_href: null, nav_order: 1, repository: null, commit: null }, now)])
+  await db.batch([
+    saveModule(
+      { ...record, nav_href: null, nav_order: 1, repository: null, commit: null, tag: null, files: '[]' },
+      now,
+    ),
+  ])
   await addDeployment(db, begun)
   await db.batch([endDeployment(deployment, 'done', 'Fini.', null, now)])
 }

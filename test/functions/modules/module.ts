@@ -22,6 +22,8 @@ export const record = (id: string, more: Partial<NewModule> = {}): NewModule => 
   nav_order: 100,
   repository: null,
   commit: null,
+  tag: null,
+  files: '[]',
   ...more,
 })
 

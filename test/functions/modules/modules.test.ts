@@ -45,6 +45,10 @@ test('installed modules follow, sorted by position and name, without details of 
     ...nav,
     repository: null,
     commit: null,
+    tag: null,
+    previous: null,
+    fault: null,
+    fault_at: null,
     installed_at: NOW,
     updated_at: NOW,
   })
