@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { isLink } from '../../platform/links.ts'
 import { ForgeError, type ForgeRequests } from './forge-requests.ts'
+import { LEFT_OUT, type LeftOut, type LeftOutCode } from './left-out.ts'
 
 export interface Repository {
   name: string
@@ -9,18 +10,31 @@ export interface Repository {
   htmlUrl: string
   /** ISO 8601 in UTC; empty when the forge sends no date. */
   updatedAt: string
-}
-
-/** A repository that is not a module, and the reason in French; `*` stands for repositories without a name. */
-export interface LeftOut {
-  repository: string
-  reason: string
-  /** Whether the repository may still be a module, because the forge did not let it be read. */
-  unread?: boolean
+  isFork: boolean
+  isMirror: boolean
+  isPrivate: boolean
+  /** The address that a fork or a mirror comes from; empty when the forge sends none that is safe to link. */
+  origin: string
+  defaultBranch: string
+  /** Undefined when the forge does not count them. */
+  branchCount: number | undefined
+  /** Changes with every push and every synchronisation of a mirror; empty when the forge sends no date. */
+  stamp: string
 }
 
 /** A module has its repository's name. */
 const Name = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/)
+const Link = z
+  .string()
+  .max(2_000)
+  .refine((text) => isLink(text, { notation: 'plain' }))
+  .catch('')
+/** An address that others are shown: without the name and password that a mirror may be read with. */
+const Origin = Link.transform((text) => (/^[^/]*\/\/[^/]*@/.test(text) ? '' : text))
+const Moment = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text).toISOString())
+  .catch('')
 
 /** Gitea's `Repository`, as its `/api/swagger` documents it, reduced to the fields used here. */
 const GiteaRepository = z.object({
@@ -31,25 +45,30 @@ const GiteaRepository = z.object({
   description: z.string().max(2_048).nullish().catch(null),
   archived: z.boolean().default(false),
   empty: z.boolean().default(false),
-  html_url: z
-    .string()
-    .max(2_000)
-    .refine((text) => isLink(text, { notation: 'plain' }))
-    .catch(''),
-  updated_at: z.iso
-    .datetime({ offset: true })
-    .transform((text) => new Date(text).toISOString())
-    .catch(''),
+  has_code: z.boolean().default(true),
+  private: z.boolean().default(false).catch(false),
+  fork: z.boolean().default(false).catch(false),
+  mirror: z.boolean().default(false).catch(false),
+  parent: z.object({ html_url: Origin }).nullish().catch(null),
+  original_url: Origin,
+  default_branch: z.string().max(255).catch(''),
+  branch_count: z.int().min(0).optional().catch(undefined),
+  html_url: Link,
+  updated_at: Moment,
+  mirror_updated: Moment,
 })
 type GiteaRepository = z.infer<typeof GiteaRepository>
 
 /** Gitea's default page size; an administrator can set a smaller one. */
 const PAGE = 50
-/** Most bytes of a page of 50 repositories. One repository takes about 3 KiB. */
+/** Most bytes of a page of 50 repositories. One repository takes about 3 KiB, and twice that as a fork. */
 const MAX_PAGE = 4 * 1024 * 1024
 const MAX_ONE = 256 * 1024
-const MAX_PAGES = 40
-const MAX_REPOSITORIES = MAX_PAGES * PAGE
+const MAX_REPOSITORIES = 2_000
+/** So many repositories in pages of ten: a forge with smaller pages is read in part. */
+const MAX_PAGES = MAX_REPOSITORIES / 10
+/** Pages that are asked for before they are needed, once the forge has said that they exist. */
+const AHEAD = 3
 
 /** Whether a text is a valid name of a module's repository, and so safe in a path. */
 export function isModuleName(name: string): boolean {
@@ -71,11 +90,12 @@ export async function findRepository(
     signal,
     unusable: 'unreachable',
   })
+  if (!found) throw missing('n’existe pas, ou n’est pas lisible')
   // The forge also answers for the former address of a renamed or transferred repository.
-  const owner = found?.value.owner?.login.toLowerCase()
-  if (found?.value.name !== name || owner !== org.toLowerCase()) throw missing('n’existe pas, ou n’est pas lisible')
+  if (found.value.owner?.login.toLowerCase() !== org.toLowerCase()) throw missing('n’est plus dans cette organisation')
+  if (found.value.name !== name) throw missing(`s’appelle maintenant « ${found.value.name} »`)
   const why = unfit(found.value)
-  if (why) throw missing(why)
+  if (why) throw missing(LEFT_OUT[why])
   return repositoryOf(found.value)
 }
 
@@ -86,29 +106,42 @@ export async function findRepository(
 export async function* readRepositories(
   requests: ForgeRequests,
   org: string,
-  signal: AbortSignal,
+  ask: <result>(request: (signal: AbortSignal) => Promise<result>) => Promise<result>,
 ): AsyncGenerator<{ repositories: Repository[]; left: LeftOut[] }> {
+  const pageAt = (page: number) =>
+    ask((signal) =>
+      requests.json(z.array(GiteaRepository), `/orgs/${encodeURIComponent(org)}/repos?page=${page}&limit=${PAGE}`, {
+        what: 'la liste des dépôts',
+        maxBytes: MAX_PAGE,
+        signal,
+        unusable: 'unreachable',
+      }),
+    )
+  const asked = new Map<number, ReturnType<typeof pageAt>>()
   const seen = new Set<string>()
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const answer = await requests.json(
-      z.array(GiteaRepository),
-      `/orgs/${encodeURIComponent(org)}/repos?page=${page}&limit=${PAGE}`,
-      { what: 'la liste des dépôts', maxBytes: MAX_PAGE, signal, unusable: 'unreachable' },
-    )
+    const answer = await (asked.get(page) ?? pageAt(page))
+    asked.delete(page)
     if (!answer)
       throw new ForgeError('unreachable', `l’organisation « ${org} » n’existe pas, ou n’est pas lisible (HTTP 404)`)
+    for (let next = page + 1; next <= Math.min(page + AHEAD, lastOf(answer.headers), MAX_PAGES); next += 1) {
+      const ahead = asked.get(next) ?? pageAt(next)
+      // Its failure counts when its turn comes.
+      ahead.catch(() => {})
+      asked.set(next, ahead)
+    }
     // A repository created meanwhile shifts another one to the next page, where it appears again.
     const fresh = answer.value.filter(({ name }) => !seen.has(name) && seen.add(name))
     yield sort(fresh.slice(0, MAX_REPOSITORIES - seen.size + fresh.length))
     if (seen.size > MAX_REPOSITORIES) break
     if (answer.value.length > 0 && fresh.length === 0) {
-      yield { repositories: [], left: [{ repository: '*', reason: 'la forge renvoie toujours la même page' }] }
+      yield { repositories: [], left: [{ repository: '*', code: 'list_repeats' }] }
       return
     }
     if (isLast(answer.headers, page, { empty: answer.value.length === 0, seen: seen.size })) return
   }
-  const most = `${MAX_REPOSITORIES} dépôts ou ${MAX_PAGES} pages`
-  yield { repositories: [], left: [{ repository: '*', reason: `la liste est plus longue que ${most}` }] }
+  const detail = `la liste est plus longue que ${MAX_REPOSITORIES} dépôts ou ${MAX_PAGES} pages`
+  yield { repositories: [], left: [{ repository: '*', code: 'list_too_long', detail }] }
 }
 
 /**
@@ -125,22 +158,45 @@ function isLast(headers: Headers, page: number, { empty, seen }: { empty: boolea
   return empty && page * PAGE >= (total ?? 0)
 }
 
+/** The number of the last page by `Link`; 0 when it does not say one. */
+function lastOf(headers: Headers): number {
+  for (const link of headers.get('link')?.split(',', 10) ?? []) {
+    const page = /;\s*rel="?last\b/i.test(link) ? /[?&]page=(\d{1,6})\b/.exec(link)?.[1] : undefined
+    if (page !== undefined) return Number(page)
+  }
+  return 0
+}
+
 function sort(found: readonly GiteaRepository[]): { repositories: Repository[]; left: LeftOut[] } {
   const repositories: Repository[] = []
   const left: LeftOut[] = []
   for (const repository of found) {
-    const why = isModuleName(repository.name) ? unfit(repository) : 'son nom ne peut pas être celui d’un module'
-    if (why) left.push({ repository: repository.name, reason: why })
+    const code = isModuleName(repository.name) ? unfit(repository) : 'bad_name'
+    if (code) left.push({ repository: repository.name, code })
     else repositories.push(repositoryOf(repository))
   }
   return { repositories, left }
 }
 
-function unfit({ archived, empty }: GiteaRepository): string | undefined {
-  if (archived) return 'est archivé'
-  return empty ? 'est vide' : undefined
+function unfit({ archived, empty, has_code }: GiteaRepository): LeftOutCode | undefined {
+  if (archived) return 'archived'
+  if (empty) return 'empty'
+  return has_code ? undefined : 'no_code'
 }
 
-function repositoryOf({ name, description, html_url, updated_at }: GiteaRepository): Repository {
-  return { name, description: description ?? '', htmlUrl: html_url, updatedAt: updated_at }
+function repositoryOf(found: GiteaRepository): Repository {
+  const { name, description, html_url, updated_at, mirror_updated, default_branch } = found
+  return {
+    name,
+    description: description ?? '',
+    htmlUrl: html_url,
+    updatedAt: updated_at,
+    isFork: found.fork,
+    isMirror: found.mirror,
+    isPrivate: found.private,
+    origin: (found.fork ? found.parent?.html_url : found.mirror ? found.original_url : '') ?? '',
+    defaultBranch: default_branch,
+    branchCount: found.branch_count,
+    stamp: updated_at && [updated_at, mirror_updated, default_branch, found.branch_count].join(' '),
+  }
 }

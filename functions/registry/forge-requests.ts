@@ -16,10 +16,13 @@ export class ForgeError extends Error {
    * `unreachable`: no usable answer from a forge; `missing`: no such resource; `unreadable`: its content is unusable.
    */
   readonly reason: 'unreachable' | 'missing' | 'unreadable'
+  /** Whether the content is unusable because of its size. */
+  readonly isTooLarge: boolean
 
-  constructor(reason: ForgeError['reason'], message: string, options: ErrorOptions = {}) {
+  constructor(reason: ForgeError['reason'], message: string, options: ErrorOptions & { isTooLarge?: boolean } = {}) {
     super(message, options)
     this.reason = reason
+    this.isTooLarge = options.isTooLarge ?? false
   }
 }
 
@@ -90,7 +93,7 @@ export function createForgeRequests({ url, token }: ForgeAddress): ForgeRequests
     const bytes = isPage ? await drop(response) : await readUpTo(maxBytes, response.body)
     if (bytes) return { bytes, headers: response.headers }
     const came = isPage ? `une page HTML a été reçue au lieu de ${what}` : `${what} dépasse ${sizeText(maxBytes)}`
-    throw new ForgeError(unusable, came)
+    throw new ForgeError(unusable, came, { isTooLarge: !isPage })
   }
 
   const bytes: ForgeRequests['bytes'] = async (path, wanted) => {

@@ -1,9 +1,10 @@
 import { createPriorityQueue } from '../../platform/priority-queue.ts'
-import type { Detail } from '../../runtime/errors.ts'
-import { type Descriptor, parseDescriptor } from './descriptor.ts'
-import { Commit, findTip, readFile } from './forge-files.ts'
-import { findRepository, isModuleName, type LeftOut, readRepositories, type Repository } from './forge-repositories.ts'
+import type { Descriptor } from './descriptor.ts'
+import { type Content, createDescriptorReader, type Read } from './forge-descriptor.ts'
+import { Commit, hasRawFiles, readFile } from './forge-files.ts'
+import { findRepository, isModuleName, readRepositories, type Repository } from './forge-repositories.ts'
 import { createForgeRequests, type ForgeAddress, ForgeError } from './forge-requests.ts'
+import type { LeftOut } from './left-out.ts'
 
 export { type ForgeAddress, ForgeError, type LeftOut, type Repository }
 
@@ -21,135 +22,195 @@ export interface Registry {
   left: LeftOut[]
 }
 
-type Read = { commit: string } & ({ descriptor: Descriptor } | { reasons: Detail[] })
+/** What a list has come to while it is being read. */
+export interface ListProgress {
+  /** Whether the names of all repositories are known. */
+  isListed: boolean
+  /** Repositories that may be modules, and those of them that were read. */
+  candidates: number
+  read: number
+  /** The modules found so far, in the order in which they were found. */
+  modules: readonly RegistryModule[]
+}
 
-/** An organisation of a Gitea or Forgejo. Each call takes at most 10 s in all, and rejects with ForgeErrors. */
+export interface ListOptions {
+  /** Without a time, the repositories that are no modules are read each time. */
+  now?: Date
+  /** Ends the reading early. */
+  signal?: AbortSignal
+  tell?(progress: ListProgress): void
+}
+
+/** An organisation of a Gitea or Forgejo. Calls reject with ForgeErrors. */
 export interface Forge {
   /**
-   * Returns the organisation's modules. Repositories that are not modules or could not be read in time are left out.
-   * Rejects with `unreachable` when the list is not complete.
+   * Returns the organisation's modules. Repositories that are not modules or could not be read are left out. Rejects
+   * with `unreachable` when the list is not complete. Each request takes at most 10 s, and the whole at most two
+   * minutes. The forge's later lists read only what has changed.
    */
-  list(): Promise<Registry>
+  list(options?: ListOptions): Promise<Registry>
   /**
-   * Returns the repository of a module, with its descriptor or the errors in it. `missing` when the repository does not
-   * exist, is archived or is empty; `unreadable` when it has neither a branch master nor main; `unreachable` when the
-   * forge cannot be read.
+   * Returns the repository of a module, with its descriptor or the errors in it, in 10 s at most. `missing` when the
+   * repository does not exist, is archived, is empty or has no code; `unreadable` when it has none of the branches that
+   * are read; `unreachable` when the forge cannot be read.
    */
   find(name: string): Promise<{ repository: Repository } & Read>
-  /** Returns a file at a commit: `missing` when it does not exist, `unreadable` when it is longer than `maxBytes`. */
+  /**
+   * Returns a file at a commit, in 10 s at most: `missing` when it does not exist, `unreadable` when it is longer than
+   * `maxBytes`, a symbolic link or a pointer of Git LFS.
+   */
   file(repository: string, path: string, commit: string, maxBytes: number): Promise<Buffer>
 }
 
 /** The specification's time-out for the forge: a person still looks at the waiting page. */
 const TIMEOUT_MS = 10_000
+/** Time for a whole list: two thousand repositories of a forge that takes a third of a second for each answer. */
+const LIST_MS = 120_000
 /** As many connections as a browser opens to one site, which a small forge can serve. */
 const AT_ONCE = 6
-const MAX_DESCRIPTOR = 64 * 1024
-const DESCRIPTOR = 'module.json'
-/** In the order of the specification. */
-const BRANCHES = ['master', 'main']
+/** Readings in a row without an answer after which the forge counts as gone: two rounds. */
+const GONE = 2 * AT_ONCE
+/** Time for which a repository without a module stays one while the forge shows no change of it. */
+const KNOWN_MS = 3_600_000
+/** Age in ms of a change that a reading has certainly seen. The forge's times have seconds, and its own clock. */
+const SETTLED_MS = 60_000
+
+type Known = { stamp: string } & ({ read: Read & { descriptor: Descriptor } } | { left: LeftOut; readAt: number })
 
 /** Tests set `withinMs`. */
 export function createForge(address: ForgeAddress, { withinMs = TIMEOUT_MS } = {}): Forge {
   const requests = createForgeRequests(address)
   const { org } = address
+  const known = new Map<string, Known>()
 
-  /** Reads the descriptor from the first branch that has one. */
-  const readDescriptor = async (repository: string, signal: AbortSignal): Promise<Read> => {
-    let last: string | undefined
-    for (const branch of BRANCHES) {
-      const commit = await findTip(requests, { org, repository, branch }, signal)
-      if (commit === undefined) continue
-      const reading = readFile(
-        requests,
-        { org, repository, path: DESCRIPTOR, commit },
-        { maxBytes: MAX_DESCRIPTOR, signal },
-      )
-      const found = await orReason(reading)
-      if (typeof found === 'string') return { commit, reasons: [{ field: '', message: found }] }
-      if (found) return { commit, ...parsedFor(repository, found.toString()) }
-      last ??= commit
+  /** The module or the reason of a repository, from memory when nothing has changed since. */
+  const readOne = async (
+    repository: Repository,
+    ofMany: (known: Read | undefined) => Promise<Read | Content>,
+    now: number,
+  ): Promise<RegistryModule | LeftOut> => {
+    const { name, stamp } = repository
+    const before = known.get(name)
+    if (before && 'left' in before && before.stamp === stamp && now - before.readAt < KNOWN_MS) return before.left
+    // A module on another branch than the default one may have moved there.
+    const isSame =
+      before && 'read' in before && (before.stamp === stamp || before.read.branch === repository.defaultBranch)
+    const read = await ofMany(isSame ? before.read : undefined)
+    if ('descriptor' in read && 'commit' in read) {
+      known.set(name, { stamp, read })
+      return { repository, commit: read.commit, descriptor: read.descriptor }
     }
-    if (last === undefined) throw new ForgeError('unreadable', 'le dépôt n’a ni branche master, ni branche main')
-    return { commit: last, reasons: [{ field: '', message: `le dépôt n’a pas de ${DESCRIPTOR}` }] }
+    const left = leftOut(name, read)
+    if (stamp !== '' && now - Date.parse(repository.updatedAt) > SETTLED_MS)
+      known.set(name, { stamp, left, readAt: now })
+    else known.delete(name)
+    return left
   }
 
-  /** Never rejects: a failure of one repository must not affect the others. */
-  const readModule = async (repository: Repository, signal: AbortSignal): Promise<RegistryModule | LeftOut> => {
-    try {
-      const read = await readDescriptor(repository.name, signal)
-      if ('descriptor' in read) return { repository, ...read }
-      const reasons = read.reasons.map(({ field, message }) => (field ? `${field} : ${message}` : message))
-      return { repository: repository.name, reason: reasons.join(' ; ') }
-    } catch (error) {
-      const unread = !(error instanceof ForgeError) || error.reason === 'unreachable'
-      const reason = error instanceof Error ? error.message : String(error)
-      return { repository: repository.name, reason, ...(unread && { unread }) }
+  const list = async ({ now, tell }: ListOptions, signal: AbortSignal): Promise<Registry> => {
+    const ask = <result>(request: (signal: AbortSignal) => Promise<result>) => within(withinMs, request, signal)
+    let trusted: Promise<boolean> | undefined
+    const isRawTrusted = () => (trusted ??= ask((ending) => hasRawFiles(requests, ending)))
+    const { ofMany } = createDescriptorReader(requests, { org, ask, isRawTrusted })
+    const queue = createPriorityQueue({ running: AT_ONCE, waiting: Number.POSITIVE_INFINITY })
+    const found: RegistryModule[] = []
+    const progress = { isListed: false, candidates: 0, read: 0, modules: found }
+    let failures = 0
+
+    /** Never rejects: a failure of one repository must not affect the others. */
+    const readModule = async (repository: Repository): Promise<RegistryModule | LeftOut> => {
+      const unreadable = (detail: string) => ({ repository: repository.name, code: 'unreadable', detail }) as const
+      if (failures >= GONE) return unreadable('la forge ne répond plus')
+      try {
+        const result = await readOne(repository, (read) => ofMany(repository, read), now?.getTime() ?? Number.NaN)
+        failures = 0
+        if ('descriptor' in result) found.push(result)
+        return result
+      } catch (error) {
+        // A refusal is an answer.
+        failures = error instanceof Error && error.cause !== undefined ? failures + 1 : 0
+        return unreadable(error instanceof Error ? error.message : String(error))
+      } finally {
+        progress.read += 1
+        tell?.(progress)
+      }
+    }
+
+    const readings: Promise<{ result: RegistryModule | LeftOut } | undefined>[] = []
+    const left: LeftOut[] = []
+    const names = new Set<string>()
+    for await (const page of readRepositories(requests, org, ask)) {
+      left.push(...page.left)
+      for (const repository of page.repositories) {
+        names.add(repository.name)
+        // The readings begin while the next page loads, because a slow forge has time for few requests.
+        readings.push(queue.run(() => readModule(repository)))
+      }
+      progress.candidates = names.size
+      tell?.(progress)
+    }
+    progress.isListed = true
+    tell?.(progress)
+    const read = (await Promise.all(readings)).flatMap((entered) => (entered ? [entered.result] : []))
+    for (const name of known.keys()) if (!names.has(name)) known.delete(name)
+    return {
+      modules: read.flatMap((one) => ('code' in one ? [] : [one])),
+      left: [...left, ...read.flatMap((one) => ('code' in one ? [one] : []))],
     }
   }
 
   return {
-    list: () =>
-      within(withinMs, async (signal) => {
-        const queue = createPriorityQueue({ running: AT_ONCE, waiting: Number.POSITIVE_INFINITY })
-        const readings: Promise<{ result: RegistryModule | LeftOut } | undefined>[] = []
-        const left: LeftOut[] = []
-        for await (const page of readRepositories(requests, org, signal)) {
-          left.push(...page.left)
-          // The readings begin while the next page loads, because a slow forge has time for few requests.
-          for (const repository of page.repositories) readings.push(queue.run(() => readModule(repository, signal)))
-        }
-        const read = (await Promise.all(readings)).flatMap((entered) => (entered ? [entered.result] : []))
-        return {
-          modules: read.flatMap((one) => ('reason' in one ? [] : [one])),
-          left: [...left, ...read.flatMap((one) => ('reason' in one ? [one] : []))],
-        }
-      }),
+    list: (options = {}) => within(LIST_MS, (signal) => list(options, signal), options.signal),
 
     find: (name) =>
       within(withinMs, async (signal) => {
         const repository = await findRepository(requests, org, name, signal)
-        return { repository, ...(await readDescriptor(name, signal)) }
+        const { atTip } = createDescriptorReader(requests, { org, ask: (request) => request(signal) })
+        return { repository, ...(await atTip(repository)) }
       }),
 
     file: (repository, path, commit, maxBytes) =>
       within(withinMs, async (signal) => {
-        const place = { org, repository, path, commit }
+        const place = { org, repository, path, ref: commit }
         const exists = isModuleName(repository) && Commit.safeParse(commit).success
-        const bytes = exists ? await readFile(requests, place, { maxBytes, signal }) : undefined
-        if (bytes) return bytes
+        const found = exists ? await readFile(requests, place, { maxBytes, signal }) : undefined
+        if (Buffer.isBuffer(found)) return found
+        const what = `${path} de « ${repository} »`
+        if (found === 'symlink') throw new ForgeError('unreadable', `${what} est un lien symbolique`)
+        if (found === 'lfs_pointer') throw new ForgeError('unreadable', `${what} est un pointeur Git LFS`)
         throw new ForgeError('missing', `« ${repository} » n’a pas de fichier ${path} au commit ${commit}`)
       }),
   }
 }
 
-function parsedFor(repository: string, text: string): { descriptor: Descriptor } | { reasons: Detail[] } {
-  const parsed = parseDescriptor(text)
-  if ('reasons' in parsed || parsed.descriptor.id === repository) return parsed
-  return { reasons: [{ field: 'id', message: `doit être le nom du dépôt, « ${repository} »` }] }
-}
-
-/** Returns an error of the content as text about the module; errors of the forge reject. */
-async function orReason(reading: Promise<Buffer | undefined>): Promise<Buffer | string | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof ForgeError && error.reason === 'unreadable') return error.message
-    throw error
-  }
+/** The reason of a repository without a valid descriptor; the code says most of them in full. */
+function leftOut(repository: string, read: Read | Content): LeftOut {
+  if (!('reasons' in read)) return { repository, code: 'no_descriptor' }
+  const { code, reasons } = read
+  if (code !== 'invalid_descriptor') return { repository, code }
+  const detail = reasons.map(({ field, message }) => (field ? `${field} : ${message}` : message)).join(' ; ')
+  return { repository, code, detail }
 }
 
 /**
- * Runs work under a signal that aborts after `ms` or with the end of the work, so that neither a request nor a timer
- * stays behind.
+ * Runs work under a signal that aborts after `ms`, with the signal above it, or with the end of the work, so that
+ * neither a request nor a timer stays behind.
  */
-async function within<result>(ms: number, work: (signal: AbortSignal) => Promise<result>): Promise<result> {
+async function within<result>(
+  ms: number,
+  work: (signal: AbortSignal) => Promise<result>,
+  above?: AbortSignal,
+): Promise<result> {
   const ending = new AbortController()
-  const timer = setTimeout(() => ending.abort(), ms)
+  const end = () => ending.abort()
+  const timer = setTimeout(end, ms)
+  above?.addEventListener('abort', end)
+  if (above?.aborted) end()
   try {
     return await work(ending.signal)
   } finally {
     clearTimeout(timer)
-    ending.abort()
+    above?.removeEventListener('abort', end)
+    end()
   }
 }

@@ -13,7 +13,8 @@ export default defineFunction({
   method: 'GET',
   path: '/api/repair/modules',
   summary: 'The problems of modules',
-  description: 'Lists the modules that are not the panel’s own, each with its problem.',
+  description:
+    'Lists the modules that are not the panel’s own, each with its problem. It does not wait for the forge: `not_in_registry` is by the last list.',
   auth: 'admin',
   rateLimit: READS,
   response: z.array(
@@ -30,7 +31,7 @@ export default defineFunction({
     const { db, boot, modules } = context
     const rows = (await listModules(db)).filter(({ is_core }) => is_core === 0)
     // Only a forge that was read can show that a module is missing.
-    const { registry, error } = rows.length > 0 ? await readRegistry(context, { refresh: false }) : NOT_ASKED
+    const { registry, error } = rows.length > 0 ? await readRegistry(context, {}) : NOT_ASKED
     const there = error === null && registry ? namesOnForge(registry) : undefined
     return rows.map((row) => {
       const unloaded = row.is_enabled && row.backend !== null && !modules.isLoaded(row)

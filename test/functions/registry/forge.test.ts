@@ -13,6 +13,8 @@ const moduleOf = (name: string, more: Partial<ForgeRepository> = {}): ForgeRepos
   ...more,
 })
 
+const invalid = (repository: string, detail: string) => ({ repository, code: 'invalid_descriptor', detail })
+
 const names = (count: number) => Array.from({ length: count }, (_, index) => `module-${index}`)
 
 async function forgeWith(repositories: (string | ForgeRepository)[], options?: Parameters<typeof testForge>[0]) {
@@ -81,6 +83,13 @@ test('a module is returned with its repository, its descriptor and the commit of
           description: 'Les sauvegardes',
           htmlUrl: `${forge.url}/modules/backups`,
           updatedAt: '2026-02-03T04:05:06.000Z',
+          isFork: false,
+          isMirror: false,
+          isPrivate: false,
+          origin: '',
+          defaultBranch: 'master',
+          branchCount: 1,
+          stamp: expect.stringContaining('2026-02-03T04:05:06.000Z'),
         },
         commit: forge.tip('backups'),
         descriptor: {
@@ -96,6 +105,7 @@ test('a module is returned with its repository, its descriptor and the commit of
   })
   expect(forge.requests).toEqual([
     'GET /api/v1/orgs/modules/repos?page=1&limit=50',
+    'GET /api/v1/repos/modules/backups/raw/module.json?ref=master',
     'GET /api/v1/repos/modules/backups/branches/master',
     `GET /api/v1/repos/modules/backups/raw/module.json?ref=${forge.tip('backups')}`,
   ])
@@ -113,8 +123,8 @@ test.each([true, false])('all pages are read in order (total from the forge: %s)
 })
 
 test.each([true, false])('a short page is not the last one (total from the forge: %s)', async (counts) => {
-  const hidden = (name: string) => moduleOf(name, { private: true })
-  const forge = await forgeWith(['a', hidden('b'), 'c', hidden('d'), 'e'])
+  const hidden = (name: string) => moduleOf(name, { hidden: true })
+  const forge = await forgeWith(['a', hidden('b'), 'c', hidden('d'), 'e'], { token: 't0ken' })
   forge.pageSize = 2
   forge.counts = counts
 
@@ -122,7 +132,8 @@ test.each([true, false])('a short page is not the last one (total from the forge
 })
 
 test('an empty page is not the last one either when the forge announces more', async () => {
-  const forge = await forgeWith([moduleOf('a', { private: true }), moduleOf('b', { private: true }), 'c'])
+  const hidden = (name: string) => moduleOf(name, { hidden: true })
+  const forge = await forgeWith([hidden('a'), hidden('b'), 'c'], { token: 't0ken' })
   forge.pageSize = 2
 
   expect(await listed(forge)).toEqual({ ids: ['c'], left: [] })
@@ -140,18 +151,25 @@ test('a repository that moves to the next page meanwhile is listed once', async 
   expect(await listed(forge)).toEqual({ ids: ['b', 'c', 'd'], left: [] })
 })
 
-test('archived and empty repositories are skipped without reading them', async () => {
-  const forge = await forgeWith([moduleOf('old', { archived: true }), moduleOf('new', { empty: true }), 'backups'])
+test('archived and empty repositories, and those without code, are skipped without reading them', async () => {
+  const wiki = moduleOf('wiki', { hasCode: false })
+  const forge = await forgeWith([
+    moduleOf('old', { archived: true }),
+    moduleOf('new', { empty: true }),
+    wiki,
+    'backups',
+  ])
 
   expect(await listed(forge)).toEqual({
     ids: ['backups'],
     left: [
-      { repository: 'old', reason: 'est archivé' },
-      { repository: 'new', reason: 'est vide' },
+      { repository: 'old', code: 'archived' },
+      { repository: 'new', code: 'empty' },
+      { repository: 'wiki', code: 'no_code' },
     ],
   })
 
-  expect(forge.requests.filter((request) => /old|new/.test(request))).toEqual([])
+  expect(forge.requests.filter((request) => /old|new|wiki/.test(request))).toEqual([])
 })
 
 test('names that no module can have are skipped, and never become part of a path', async () => {
@@ -166,40 +184,53 @@ test('names that no module can have are skipped, and never become part of a path
   const { ids, left } = await listed(forge)
 
   expect(ids).toEqual(['backups'])
-  expect(left.map(({ repository }) => repository)).toEqual(bad)
+  expect(left).toEqual(bad.map((repository) => ({ repository, code: 'bad_name' })))
   expect(forge.requests.filter((request) => !/\/orgs\/|\/modules\/backups\//.test(request))).toEqual([])
 })
 
-test('the descriptor is read from master, else from main, else the module has none', async () => {
+test('the descriptor is read from the default branch, else from master, else from main, else the module has none', async () => {
   const files = (version: string) => ({ files: { 'module.json': descriptorOf('backups', { version }) } })
+  const none = { files: { README: 'old' } }
   const forge = await testForge()
-  const versionOf = async () => {
-    const found = await createForge(forge).find('backups')
-    return 'descriptor' in found ? [found.descriptor.version, found.commit] : found.reasons
+  const found = async (branches: ForgeRepository['branches']) => {
+    forge.put(moduleOf('backups', { branches }))
+    const one = await createForge(forge).find('backups')
+    const { modules, left } = await createForge(forge).list()
+    // Both ways of reading agree.
+    expect([modules[0]?.commit, left[0]?.code]).toEqual('code' in one ? [undefined, one.code] : [one.commit, undefined])
+    return 'descriptor' in one ? [one.descriptor.version, one.branch] : one.reasons
   }
 
-  forge.put(moduleOf('backups', { branches: { main: files('main'), master: files('master') } }))
-  expect(await versionOf()).toEqual(['master', forge.tip('backups', 'master')])
+  expect(await found({ main: files('1'), master: files('2') })).toEqual(['1', 'main'])
+  expect(await found({ develop: files('3'), master: files('2') })).toEqual(['3', 'develop'])
+  expect(await found({ 'feature/#1': files('4') })).toEqual(['4', 'feature/#1'])
+  expect(await found({ develop: none, main: files('1'), master: files('2') })).toEqual(['2', 'master'])
+  expect(await found({ develop: none, main: files('1') })).toEqual(['1', 'main'])
+  expect(await found({ master: none, main: files('1') })).toEqual(['1', 'main'])
+  expect(await found({ master: none })).toEqual([{ field: '', message: 'le dépôt n’a pas de module.json' }])
 
-  forge.put(moduleOf('backups', { branches: { main: files('main'), develop: files('develop') } }))
-  expect(await versionOf()).toEqual(['main', forge.tip('backups', 'main')])
-
-  forge.put(moduleOf('backups', { branches: { master: { files: { README: 'old' } }, main: files('main') } }))
-  expect(await versionOf()).toEqual(['main', forge.tip('backups', 'main')])
-
-  forge.put(moduleOf('backups', { branches: { master: { files: { README: 'old' } } } }))
-  expect(await versionOf()).toEqual([{ field: '', message: 'le dépôt n’a pas de module.json' }])
-
-  forge.put(moduleOf('backups', { branches: { develop: files('develop') } }))
-  expect(await failed(versionOf())).toEqual({
+  forge.put(moduleOf('backups', { defaultBranch: 'gone', branches: { develop: files('3'), other: none } }))
+  expect(await failed(createForge(forge).find('backups'))).toEqual({
     reason: 'unreadable',
-    message: 'le dépôt n’a ni branche master, ni branche main',
+    message: 'le dépôt n’a aucune de ces branches : gone, master, main',
   })
-  expect(await listed(forge)).toEqual({
-    ids: [],
-    left: [{ repository: 'backups', reason: 'le dépôt n’a ni branche master, ni branche main' }],
-  })
+  expect(await listed(forge)).toEqual({ ids: [], left: [{ repository: 'backups', code: 'no_descriptor' }] })
 })
+
+test.each(['', '../../../orgs/modules', 'a//b', '.hidden', 'a b', 'x'.repeat(300), 'half \ud800', '\u0000', null])(
+  'a default branch %j is no branch, and never becomes part of a path',
+  async (defaultBranch) => {
+    const forge = await forgeWith(['backups'])
+    const owner = { login: forge.org }
+    const odd = { name: 'backups', owner, default_branch: defaultBranch, branch_count: 1 }
+    forge.behave = (request, response) =>
+      (request.url === '/api/v1/repos/modules/backups' && json(response, odd)) ||
+      (request.url?.includes('/orgs/') === true && json(response, [odd]))
+
+    expect(await createForge(forge).find('backups')).toMatchObject({ branch: 'master', commit: forge.tip('backups') })
+    expect((await listed(forge)).ids).toEqual(['backups'])
+  },
+)
 
 test('a push between two requests does not mix two commits', async () => {
   const forge = await forgeWith(['backups'])
@@ -242,9 +273,9 @@ test('an invalid descriptor is not listed but reported with its reasons; a searc
   expect(await listed(forge)).toEqual({
     ids: ['backups'],
     left: [
-      { repository: 'broken', reason: 'ce n’est pas un texte JSON' },
-      { repository: 'nameless', reason: 'name : obligatoire ; version : obligatoire' },
-      { repository: 'copy', reason: 'id : doit être le nom du dépôt, « copy »' },
+      invalid('broken', 'ce n’est pas un texte JSON'),
+      invalid('nameless', 'name : obligatoire ; version : obligatoire'),
+      invalid('copy', 'id : doit être le nom du dépôt, « copy »'),
     ],
   })
   expect(await createForge(forge).find('copy')).toMatchObject({
@@ -253,7 +284,7 @@ test('an invalid descriptor is not listed but reported with its reasons; a searc
   })
 })
 
-test.each(['none', '', 'Backups', '../modules/backups', 'backups/../backups', 'old', 'new', 'secret'])(
+test.each(['none', '', 'Backups', '../modules/backups', 'backups/../backups', 'old', 'new', 'secret', 'wiki'])(
   '%j contains no module',
   async (name) => {
     const forge = await forgeWith([
@@ -261,6 +292,7 @@ test.each(['none', '', 'Backups', '../modules/backups', 'backups/../backups', 'o
       moduleOf('old', { archived: true }),
       moduleOf('new', { empty: true }),
       moduleOf('secret', { private: true }),
+      moduleOf('wiki', { hasCode: false }),
     ])
 
     expect(await failed(createForge(forge).find(name))).toMatchObject({ reason: 'missing' })
@@ -269,13 +301,14 @@ test.each(['none', '', 'Backups', '../modules/backups', 'backups/../backups', 'o
   },
 )
 
-test('a renamed module is not found under its previous name', async () => {
-  const forge = await forgeWith(['backups'])
-  forge.behave = where('/modules/former', (response) =>
-    response.writeHead(307, { location: '/api/v1/repos/modules/backups' }).end(),
-  )
+test('a renamed module is not found under its previous name; the reason says the new one', async () => {
+  const forge = await forgeWith(['former'])
+  forge.rename('former', 'backups')
 
-  expect(await failed(createForge(forge).find('former'))).toMatchObject({ reason: 'missing' })
+  expect(await failed(createForge(forge).find('former'))).toEqual({
+    reason: 'missing',
+    message: 'le dépôt « former » s’appelle maintenant « backups »',
+  })
 })
 
 test('the token opens private repositories; a wrong one is refused, and quoted nowhere', async () => {
@@ -362,29 +395,24 @@ test('at most six descriptors are read at a time', async () => {
   expect(most).toBe(6)
 })
 
-test('when the forge takes 3 s for each answer, the list contains what arrived within 10 s', async () => {
+test('when the forge takes 3 s for each answer, the list is read whole, six at a time', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const forge = await forgeWith(names(8))
   forge.behave = () => new Promise((resolve) => setTimeout(() => resolve(false), 3_000))
-  /** Lets time pass once this many requests have arrived. */
-  const pass = async (ms: number, requests: number) => {
+  /** Lets 3 s pass once this many requests have arrived. */
+  const pass = async (requests: number) => {
     // By turns of the event loop, because `expect.poll` would advance the timers.
     for (let turn = 0; turn < 1_000_000 && forge.requests.length < requests; turn += 1) await nextTurn()
     expect(forge.requests).toHaveLength(requests)
-    vi.advanceTimersByTime(ms)
+    vi.advanceTimersByTime(3_000)
   }
 
   const listing = listed(forge)
-  await pass(3_000, 1)
-  await pass(3_000, 1 + 6)
-  await pass(3_000, 1 + 6 + 6)
-  await pass(1_000, 1 + 6 + 6 + 2)
+  // The page, then three requests for each of six, and of the two that are left.
+  for (const requests of [1, 7, 13, 19, 21, 23, 25]) await pass(requests)
 
-  const { ids, left } = await listing
-  expect(ids).toEqual(names(6))
-  expect(left.map(({ repository }) => repository)).toEqual(names(8).slice(6))
-  expect(left[0]?.reason).toContain('à temps')
+  expect(await listing).toEqual({ ids: names(8), left: [] })
 })
 
 test.each([
@@ -415,7 +443,7 @@ test.each([
     forge.behave = stalling(part)
     expect(await listed(forge, { withinMs: 1_000 })).toEqual({
       ids: ['backups'],
-      left: [{ repository: 'slow', reason: expect.stringContaining('à temps'), unread: true }],
+      left: [{ repository: 'slow', code: 'unreadable', detail: expect.stringContaining('à temps') }],
     })
   }
   await expect.poll(() => open.size).toBe(0)
@@ -457,21 +485,35 @@ test.each<[string, (response: ServerResponse) => void, string]>([
   expect(failure.message).toContain(message)
 })
 
-test.each<[string, string, (response: ServerResponse) => void, string]>([
+test.each<[string, string, (response: ServerResponse) => void, string, string]>([
   [
     'a descriptor of HTML',
     '/raw/',
     (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('{}'),
+    'invalid_descriptor',
     'une page HTML a été reçue au lieu de module.json de « liar »',
   ],
-  ['HTML with another content type', '/raw/', (response) => response.end('<!doctype html>'), 'c’est une page HTML'],
-  ['20 MiB', '/raw/', (response) => flood(response, 'text/plain', '{'), 'module.json de « liar » dépasse 64 Kio'],
-])('%s is reported as a reason and is no failure', async (_, part, behave, reason) => {
+  [
+    'HTML with another content type',
+    '/raw/',
+    (response) => response.end('<!doctype html>'),
+    'invalid_descriptor',
+    'c’est une page HTML',
+  ],
+  [
+    '20 MiB',
+    '/raw/',
+    (response) => flood(response, 'text/plain', '{'),
+    'too_large',
+    'module.json de « liar » dépasse 64 Kio',
+  ],
+])('%s is reported as a reason and is no failure', async (_, part, behave, code, reason) => {
   const forge = await forgeWith(['backups', 'liar'])
   forge.behave = where(`/liar${part}`, behave)
 
-  expect(await listed(forge)).toEqual({ ids: ['backups'], left: [{ repository: 'liar', reason }] })
-  expect(await createForge(forge).find('liar')).toMatchObject({ reasons: [{ field: '', message: reason }] })
+  const left = { repository: 'liar', code, ...(code === 'invalid_descriptor' && { detail: reason }) }
+  expect(await listed(forge)).toEqual({ ids: ['backups'], left: [left] })
+  expect(await createForge(forge).find('liar')).toMatchObject({ code, reasons: [{ field: '', message: reason }] })
 })
 
 test.each(['master', '../../x', '', 'A'.repeat(40), 'a'.repeat(41), null])(
@@ -483,7 +525,9 @@ test.each(['master', '../../x', '', 'A'.repeat(40), 'a'.repeat(41), null])(
     expect(await listed(forge)).toMatchObject({ ids: ['backups'], left: [{ repository: 'liar' }] })
     expect(await failed(createForge(forge).find('liar'))).toMatchObject({ reason: 'unreachable' })
 
-    expect(forge.requests.filter((request) => /liar\/(raw|contents)/.test(request))).toEqual([])
+    // The list asks for the file on the branch first, and never at a commit.
+    const read = forge.requests.filter((request) => /liar\/(raw|contents)/.test(request))
+    expect(read).toEqual(['GET /api/v1/repos/modules/liar/raw/module.json?ref=master'])
   },
 )
 
@@ -511,13 +555,13 @@ test('a forge that repeats the same page is not asked again', async () => {
 
   expect(await listed(forge)).toEqual({
     ids: ['backups'],
-    left: [{ repository: '*', reason: 'la forge renvoie toujours la même page' }],
+    left: [{ repository: '*', code: 'list_repeats' }],
   })
 
   expect(forge.requests.filter((request) => request.includes('/orgs/'))).toHaveLength(2)
 })
 
-test('an endless list ends after 40 pages', async () => {
+test('an endless list ends after 200 pages', async () => {
   const forge = await forgeWith([])
   forge.behave = where('/orgs/', (response, { url }) =>
     json(response, [{ name: `Page ${url?.match(/page=(\d+)/)?.[1]}` }]),
@@ -526,12 +570,13 @@ test('an endless list ends after 40 pages', async () => {
   const { ids, left } = await listed(forge)
 
   expect(ids).toEqual([])
-  expect(left).toHaveLength(41)
+  expect(left).toHaveLength(201)
   expect(left.at(-1)).toEqual({
     repository: '*',
-    reason: 'la liste est plus longue que 2000 dépôts ou 40 pages',
+    code: 'list_too_long',
+    detail: 'la liste est plus longue que 2000 dépôts ou 200 pages',
   })
-  expect(forge.requests).toHaveLength(40)
+  expect(forge.requests).toHaveLength(200)
 })
 
 test('of a page with many thousands, 2000 entries are read', async () => {
@@ -553,6 +598,13 @@ test('invalid links and dates are omitted', async () => {
     description: '',
     htmlUrl: '',
     updatedAt: '',
+    isFork: false,
+    isMirror: false,
+    isPrivate: false,
+    origin: '',
+    defaultBranch: '',
+    branchCount: undefined,
+    stamp: '',
   })
 })
 
