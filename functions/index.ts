@@ -89,8 +89,10 @@ import protection from './protection/protection.get.ts'
 import setProtection from './protection/protection.put.ts'
 import deployment from './registry/deployment.get.ts'
 import deploymentProgress from './registry/deployment.ws.ts'
-import installModule from './registry/install.post.ts'
 import registry from './registry/modules.get.ts'
+import changes from './releases/changes.get.ts'
+import installModule from './releases/install.post.ts'
+import versions from './releases/versions.get.ts'
 import removeModule from './repair/module.delete.ts'
 import repair from './repair/modules.get.ts'
 import keepUpgrade from './runs/keep.post.ts'
@@ -198,7 +200,9 @@ export const functions: readonly AnyFunction[] = [
   openApi, //       GET    /api/openapi.json
   deployment, //    GET    /api/registry/deployments/:id
   registry, //      GET    /api/registry/modules
+  changes, //       GET    /api/registry/modules/:id/changes
   installModule, // POST   /api/registry/modules/:id/install
+  versions, //      GET    /api/registry/modules/:id/versions
   repair, //        GET    /api/repair/modules
   removeModule, //  DELETE /api/repair/modules/:id
   schedules, //     GET    /api/schedules

@@ -24,8 +24,13 @@ import {
 export interface ModuleFiles {
   /** Returns whether the module has files in place. */
   areInPlace(): Promise<boolean>
-  /** Stages files by their names. They get the owner of the folder of modules, also when root writes them. */
-  stage(files: ReadonlyMap<string, Buffer>): Promise<void>
+  /** Returns what is wrong with the files in place; undefined when they are those of this release. */
+  fault(release: ReleaseFiles): Promise<FilesFault | undefined>
+  /**
+   * Stages files by their names, with the commit that they come from. They get the owner of the folder of modules, also
+   * when root writes them.
+   */
+  stage(files: ReadonlyMap<string, Buffer>, commit?: string | null): Promise<void>
   /** Puts the staged files in place, if there are any, and the current ones aside. */
   replace(): Promise<void>
   /** Moves the current files aside. */
@@ -37,6 +42,18 @@ export interface ModuleFiles {
   /** Removes the current, the staged and the previous files. */
   remove(): Promise<void>
 }
+
+/** The names of a module's files, and the commit that they come from; null when they come from a folder. */
+export interface ReleaseFiles {
+  names: readonly string[]
+  commit: string | null
+}
+
+/** The first missing file, or the other commit that the files in place come from. */
+export type FilesFault = { missing: string } | { other: string }
+
+/** Holds the commit of the files beside it. Neither code nor a file of a page can have this name. */
+const RELEASE_FILE = '.release'
 
 /** Returns the files of the module `id` in a folder of modules. */
 export function moduleFiles(folder: string, id: string): ModuleFiles {
@@ -53,13 +70,22 @@ export function moduleFiles(folder: string, id: string): ModuleFiles {
   }
   return {
     areInPlace: () => exists(current),
-    async stage(files) {
+    async fault({ names, commit }) {
+      for (const name of names) if (!(await exists(join(current, name)))) return { missing: name }
+      // Version 0.1 did not write the commit down.
+      const other = (await readIfExists(join(current, RELEASE_FILE)))?.trim()
+      return names.length === 0 || !other || commit === null || other === commit ? undefined : { other }
+    },
+    async stage(files, commit = null) {
       await makeModulesFolder(folder)
       const owner = await stat(folder)
       await removeFolder(staged)
       await mkdir(staged, { mode: 0o700 })
       await chownTo(staged, owner)
-      for (const [name, bytes] of files) await writeInside(staged, name, bytes, owner)
+      const all = commit === null ? files : new Map([...files, [RELEASE_FILE, Buffer.from(`${commit}\n`)]])
+      for (const [name, bytes] of all) await writeInside(staged, name, bytes, owner)
+      for (const folder of new Set([...all.keys()].map((name) => dirname(join(staged, name)))))
+        await syncFolderOf(join(folder, RELEASE_FILE))
       isStaged = true
     },
     putAside,

@@ -12,7 +12,7 @@ import { areas, functions, jobKinds, sockets, tasks } from '../functions/index.t
 import { createSetupToken, derivedSetupToken } from '../functions/install/setup-token.ts'
 import { createMetrics } from '../functions/metrics/metrics.ts'
 import { ERRORS, type Services } from '../functions/services.ts'
-import { confirmDeployment, createDeployer, findContainer, noDeployer } from '../modules/modules.ts'
+import { confirmDeployment, createDeployer, findContainer } from '../modules/modules.ts'
 import { createDocuments } from '../openapi/openapi.ts'
 import { readConfig, unknownVariables } from '../platform/config.ts'
 import { filePath } from '../platform/files.ts'
@@ -86,7 +86,7 @@ export async function startServer(
     const { modules, trial } = await startWithModules(deployments, handoff)
     opened.push(() => modules.stop())
     const restart = container ? (id: string) => container.replace(id, boot.id) : handoff?.replace
-    const deployer = restart ? createDeployer(deployments, restart, trial) : noDeployer(missing)
+    const deployer = createDeployer(deployments, restart ?? { how: missing }, trial)
     const documents = createDocuments({ ...manifest, errors: ERRORS }, VERSION)
     const services: Services = { ...assembly.services, modules, deployer, setupToken, logLines, metrics, documents }
 

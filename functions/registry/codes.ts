@@ -8,9 +8,13 @@ export const REGISTRY_ERRORS = {
   repository_missing: [404, 'Ce dépôt n’existe pas sur la forge, ou n’est pas lisible.'],
   commit_changed: [
     409,
-    'Ce module a changé depuis que la liste a été lue : sa branche en est au commit {commit}. Relisez la liste.',
+    'Ce module a changé depuis que la liste a été lue : il en est au commit {commit}. Relisez la liste.',
   ],
+  commit_missing: [404, 'La forge n’a plus le commit {commit} de ce module.'],
+  tag_missing: [404, 'La forge n’a plus l’étiquette (tag) {tag} de ce module.'],
+  release_unknown: [409, 'Le panneau ne connaît pas cette version du module : relisez la liste.'],
   invalid_descriptor: [422, 'Le descripteur du module (module.json) est invalide.'],
+  invalid_files: [422, 'Des fichiers du module manquent, ou ne peuvent pas être utilisés.'],
   forge_failed: [502, 'La forge ne peut pas être lue : {message}'],
   forge_missing: [503, 'Aucune forge n’est configurée (PANEL_FORGE_URL, PANEL_FORGE_ORG).'],
 } as const satisfies ErrorTable

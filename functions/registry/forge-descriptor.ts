@@ -17,6 +17,8 @@ export type Read = { commit: string; branch: string } & Content
 
 /** What reads the descriptors of an organisation. */
 export interface DescriptorReader {
+  /** Reads the descriptor at a commit; undefined when there is none. */
+  at(repository: string, commit: string): Promise<Content | undefined>
   /**
    * Reads the descriptor at the tip of the first branch that has one. Rejects with a ForgeError `unreadable` when the
    * repository has none of the branches.
@@ -95,7 +97,7 @@ export function createDescriptorReader(
     return NONE
   }
 
-  return { atTip, ofMany }
+  return { at: readAt, atTip, ofMany }
 }
 
 /** The branches that may have the descriptor, in the order in which they are read. */

@@ -1,5 +1,10 @@
-import type { NewModule } from '../../db/modules.ts'
+import { filesOf, type NewModule } from '../../db/modules.ts'
 import type { Descriptor } from './descriptor.ts'
+
+/** Returns the names of a module's files beside its descriptor: its code and the files of its page. */
+export function namesOf({ backend, files }: Pick<NewModule, 'backend' | 'files'>): string[] {
+  return [...new Set([...(backend === null ? [] : [backend]), ...filesOf({ files })])]
+}
 
 /**
  * Returns the record of a module. `origin` is the address of its repository and the commit; undefined for a module from

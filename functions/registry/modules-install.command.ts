@@ -9,12 +9,12 @@ import { CommandError, defineCommand } from '../../runtime/command.ts'
 import { expectIdle } from '../modules/console-switch.ts'
 import { auditStatement } from '../services.ts'
 import { parseDescriptor } from './descriptor.ts'
-import { recordOf } from './installation.ts'
+import { namesOf, recordOf } from './installation.ts'
 
 /** Installs a module from a folder that holds its repository. The service loads its code at the next start. */
 export default defineCommand({
   name: 'modules install',
-  summary: 'installer un module depuis un dossier (module.json, backend.mjs)',
+  summary: 'installer un module depuis un dossier (module.json, backend.mjs, fichiers de la page)',
   args: ['dossier'],
 
   async run({ args: [typed = ''] }, context) {
@@ -32,9 +32,12 @@ export default defineCommand({
     await expectIdle(db, id)
     const files = moduleFiles(config.modulesDir, id)
     await files.cleanUp()
-    if (backend === null) await files.putAside()
+    const names = namesOf(record)
+    if (names.length === 0) await files.putAside()
     else {
-      await files.stage(new Map([['module.json', text]]).set(backend, await contentOf(folder, backend)))
+      const all = new Map([['module.json', text]])
+      for (const name of names) all.set(name, await contentOf(folder, name))
+      await files.stage(all)
       await files.replace()
     }
     const note = { target: id, details: { version, folder } }

@@ -22,13 +22,13 @@ import { moduleFailure } from '../codes.ts'
 import { ensurePlace, moduleFiles } from '../folder.ts'
 import { confirmDeployment, type DeploymentServices, publishDeployment, rollBack } from './deployment.ts'
 
-/** A change of a module that needs a restart of the service. */
+/** A change of a module that needs a restart of the service, or new files. */
 export interface Change {
   module: string
   /** The module's record before the change. */
   before: ModuleRow | undefined
-  /** Fetches the new files, by name. If absent, the files stay unchanged. */
-  files?: () => Promise<ReadonlyMap<string, Buffer>>
+  /** The new files, by name, and the commit that they come from. If absent, the files stay unchanged. */
+  files?: { all: ReadonlyMap<string, Buffer>; commit: string | null }
   /** The statements that change the module's record. */
   record: readonly Statement[]
   /** The audit entry of the beginning, written in one transaction with the record of the deployment. */
@@ -41,7 +41,7 @@ export interface Change {
 export interface Deployer {
   /**
    * Begins a deployment, which continues by itself, and returns its id. Throws a Failure `deployment_busy` while
-   * another deployment is in progress, or after `stop`.
+   * another deployment is in progress, or after `stop`, and `deployer_missing` for a restart that is not possible.
    */
   begin(change: Change): Promise<string>
   /** Settles when the current deployment has ended. */
@@ -53,13 +53,18 @@ export interface Deployer {
 /** Delays before the rollback is tried again: the disk or the database may be busy for a moment. */
 const RETRY_MS = [500, 2_000, 10_000]
 
+/** A service that cannot restart itself. `how` says in French what to do instead. */
+export interface NoRestart {
+  how?: string | undefined
+}
+
 /**
  * `restart` starts a new service; it resolves when that one serves, rejects when it does not, and never settles when it
  * ends this service first. `trial` is the deployment that this start tries; it is in progress until it is confirmed.
  */
 export function createDeployer(
   services: DeploymentServices,
-  restart: (deployment: string) => Promise<void>,
+  restart: ((deployment: string) => Promise<void>) | NoRestart,
   trial?: Pick<Deployment, 'id'>,
 ): Deployer {
   const { db, folder, instance, clock, log } = services
@@ -67,7 +72,11 @@ export function createDeployer(
   let current: string | undefined
   const stopping = new AbortController()
 
-  const run = async (id: string, { module, files, record, restart: needsRestart = true }: Change): Promise<void> => {
+  const run = async (
+    id: string,
+    { module, before, files, record }: Change,
+    restartNow: ((deployment: string) => Promise<void>) | undefined,
+  ): Promise<void> => {
     const onDisk = moduleFiles(folder, module)
     const reached: { step: Step } = { step: 'building' }
     const enter = async (next: Step, line: string, more: readonly Statement[] = []) => {
@@ -78,19 +87,19 @@ export function createDeployer(
     try {
       await onDisk.cleanUp()
       if (files) {
-        await enter('building', 'Le code du module est récupéré.')
-        await onDisk.stage(await unlessAborted(files(), stopping.signal))
+        await enter('building', 'Les fichiers du module sont préparés.')
+        await onDisk.stage(files.all, files.commit)
       }
       stopping.signal.throwIfAborted()
       await enter('replacing', 'Le module est mis en place.')
       if (files) await onDisk.replace()
       stopping.signal.throwIfAborted()
-      if (!needsRestart) {
-        await db.batch(record)
-        return await confirmDeployment(services, { id, module }, 'Le module est en place ; il est désactivé.')
+      if (!restartNow) {
+        const line = before?.is_enabled === 0 ? 'Le module est en place ; il est désactivé.' : 'Le module est en place.'
+        return await confirmDeployment(services, { id, module }, line, record)
       }
       await enter('restarting', 'Le service redémarre avec le module.', record)
-      await restart(id)
+      await restartNow(id)
     } catch (error) {
       const reason = reasonOf(error)
       log.error({ deployment: id, module, err: error }, 'deployment failed')
@@ -106,6 +115,7 @@ export function createDeployer(
   return {
     async begin(change) {
       if (stopping.signal.aborted) throw moduleFailure('deployment_busy')
+      const restartNow = change.restart === false ? undefined : asRestart(restart)
       const id = randomUUID()
       const place = await ensurePlace(folder).catch((cause: unknown) => {
         if (!isSystemError(cause)) throw cause
@@ -136,7 +146,7 @@ export function createDeployer(
         if (!(await add())) throw moduleFailure('deployment_busy')
       }
       current = id
-      running = run(id, change)
+      running = run(id, change, restartNow)
         // The next deployment or the next start rolls it back.
         .catch((error: unknown) => log.error({ deployment: id, err: error }, 'deployment stuck'))
         .finally(() => {
@@ -154,7 +164,15 @@ export function createDeployer(
   }
 }
 
-/** Returns a deployer for a service that cannot restart itself: `begin` throws a Failure that says `how` to do it. */
+/** Returns the restart; throws a Failure that says what to do where there is none. */
+function asRestart(
+  restart: ((deployment: string) => Promise<void>) | NoRestart,
+): (deployment: string) => Promise<void> {
+  if (typeof restart === 'function') return restart
+  throw moduleFailure('deployer_missing', { values: { how: restart.how ?? BY_HAND } })
+}
+
+/** Returns a deployer for a service that has no folder of modules: `begin` throws a Failure that says `how` to do it. */
 export function noDeployer(how = BY_HAND): Deployer {
   return {
     async begin() {
@@ -175,15 +193,6 @@ function reasonOf(error: unknown): string {
 }
 
 const isSystemError = (error: unknown) => error instanceof Error && 'syscall' in error
-
-/** Settles like the work, or rejects with the reason of the abort. */
-function unlessAborted<result>(work: Promise<result>, signal: AbortSignal): Promise<result> {
-  const aborted = new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-  return Promise.race([work, aborted])
-}
 
 /** Docker creates this file in each container. */
 const IN_CONTAINER = '/.dockerenv'

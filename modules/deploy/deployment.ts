@@ -12,7 +12,7 @@ import {
   findDeployment,
   lastDeployment,
 } from '../../db/deployments.ts'
-import type { Database } from '../../db/libsql/database.ts'
+import type { Database, Statement } from '../../db/libsql/database.ts'
 import { removeModule, restoreModule } from '../../db/modules.ts'
 import { type Clock, timestamp } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
@@ -116,14 +116,17 @@ export async function failTrial(
   if (again) throw new Error(reason)
 }
 
-/** Records that the service serves with the change, and removes the previous files. */
+/**
+ * Records that the service serves with the change, in one transaction with `more`, and removes the previous files.
+ */
 export async function confirmDeployment(
   services: DeploymentServices,
   { id, module }: Pick<Deployment, 'id' | 'module'>,
   line = 'Le service a redémarré.',
+  more: readonly Statement[] = [],
 ): Promise<void> {
   const { db, clock } = services
-  await db.batch([endDeployment(id, 'done', line, null, timestamp(clock()))])
+  await db.batch([...more, endDeployment(id, 'done', line, null, timestamp(clock()))])
   await removePreviousFiles(services, module)
   await publishDeployment(services, id)
 }

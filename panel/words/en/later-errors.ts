@@ -17,6 +17,10 @@ export const laterErrors: typeof fr = {
   channel_secret_required:
     'The address changes, or the connection becomes less secure. Enter the secret of the channel again.',
   channel_refused: 'The message was not taken. Read the reason, fix the cause and try again.',
+  commit_missing: 'The forge no longer has this commit. Choose another version of the module.',
+  tag_missing: 'The forge no longer has this tag. Check what the list shows now, then try again.',
+  release_unknown: 'The panel does not know this version of the module. Refresh the list.',
+  invalid_files: 'The module’s files are missing or cannot be used. Tell its author.',
   core_module: 'This module is part of the panel. You cannot replace, disable or remove it.',
   deployer_missing: 'This module contains code, which the service loads only at startup. Follow these instructions:',
   deployment_busy: 'Another installation is running. Wait until it ends, then try again.',

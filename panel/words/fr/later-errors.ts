@@ -17,6 +17,10 @@ export const laterErrors = {
   channel_settings_invalid: 'Les réglages de ce canal ne vont pas. Corrigez les champs indiqués.',
   channel_secret_required: 'L’adresse change, ou la connexion devient moins sûre. Saisissez de nouveau le secret.',
   channel_refused: 'Le message n’a pas été pris. Lisez la raison, corrigez-en la cause et réessayez.',
+  commit_missing: 'La forge n’a plus ce commit. Choisissez une autre version du module.',
+  tag_missing: 'La forge n’a plus cette étiquette (tag). Vérifiez ce que la liste montre maintenant, puis réessayez.',
+  release_unknown: 'Le panneau ne connaît pas cette version du module. Actualisez la liste.',
+  invalid_files: 'Des fichiers du module manquent ou ne peuvent pas être utilisés. Prévenez son auteur.',
   core_module: 'Ce module fait partie du panneau\u00a0: il ne se remplace, ne se désactive et ne se supprime pas.',
   deployer_missing:
     'Ce module contient du code, que le service ne charge qu’à son démarrage. Suivez ce qui est indiqué\u00a0:',

@@ -257,6 +257,7 @@ test('a module with code is refused where the service cannot restart itself, wit
 test('the deployer receives a module with code, with its files at the listed commit', async () => {
   const app = await start()
   app.forge.put(repository('a', { has_backend: true, backend: 'src/a.mjs' }, { 'src/a.mjs': 'first' }))
+  const first = app.forge.tip('a', 'main')
   const changes: Parameters<Deployer['begin']>[0][] = []
   const deployer: Deployer = {
     async begin(change) {
@@ -279,9 +280,10 @@ test('the deployer receives a module with code, with its files at the listed com
   })
   app.forge.put(repository('a', { has_backend: true, backend: 'src/a.mjs' }, { 'src/a.mjs': 'second' }))
 
-  const files = await changes[0]?.files?.()
-  expect([...(files ?? [])].map(([name]) => name)).toEqual(['module.json', 'src/a.mjs'])
-  expect(files?.get('src/a.mjs')?.toString()).toBe('first')
+  const { all, commit } = changes[0]?.files ?? {}
+  expect(commit).toBe(first)
+  expect([...(all ?? [])].map(([name]) => name)).toEqual(['module.json', 'src/a.mjs'])
+  expect(all?.get('src/a.mjs')?.toString()).toBe('first')
   expect(changes[0]).toMatchObject({ module: 'a', before: undefined, restart: true })
   await refused(await post(), 409, 'deployment_busy')
   expect(await auditedActions(app.db)).toEqual(['module_installed'])

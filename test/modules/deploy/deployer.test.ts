@@ -21,7 +21,9 @@ import { record, temporaryFolder, writeFiles } from '../../functions/modules/mod
 
 const OLD = record('wordy', { backend: 'backend.mjs', version: '1.0.0' })
 const NEW = { ...OLD, version: '2.0.0' }
-const files = async () => new Map([['backend.mjs', Buffer.from('new')]])
+const files = { all: new Map([['backend.mjs', Buffer.from('new')]]), commit: null }
+/** Files of which one cannot be written: it has no name. */
+const unusable = { all: new Map([['', Buffer.from('new')]]), commit: null }
 
 /** A folder of modules and a database, with the old version in them if `installed`. */
 async function start({ installed = true } = {}) {
@@ -102,9 +104,9 @@ test('a deployment changes files and record, restarts the service, and is done w
 })
 
 test.each([
-  ['its code cannot be fetched', async () => Promise.reject(new Error('no forge')), undefined, 'failed', 'no forge'],
+  ['its files cannot be written', unusable, undefined, 'failed', expect.stringContaining('EEXIST')],
   ['the successor does not serve', files, new Error('ended'), 'rolled_back', 'ended'],
-] as const)('when %s, the previous files and record are restored', async (_, fetched, refusal, state, error) => {
+] as const)('when %s, the previous files and record are restored', async (_, given, refusal, state, error) => {
   for (const installed of [true, false]) {
     const at = await start({ installed })
     const deployer = createDeployer(at.services, async () => {
@@ -114,7 +116,7 @@ test.each([
     const id = await deployer.begin({
       module: 'wordy',
       before: at.before,
-      files: fetched,
+      files: given,
       record: [saveModule(NEW, NOW)],
     })
     await deployer.idle()

@@ -1,0 +1,208 @@
+import * as z from 'zod'
+import { type ModuleRow, previousOf } from '../../db/modules.ts'
+import { createPriorityQueue } from '../../platform/priority-queue.ts'
+import { type Detail, failuresOf } from '../../runtime/errors.ts'
+import { REGISTRY_ERRORS } from '../registry/codes.ts'
+import type { Descriptor } from '../registry/descriptor.ts'
+import { createDescriptorReader } from '../registry/forge-descriptor.ts'
+import { Commit, type FoundFile, readFile } from '../registry/forge-files.ts'
+import { findRepository, isModuleName } from '../registry/forge-repositories.ts'
+import { createForgeRequests, type ForgeRequests } from '../registry/forge-requests.ts'
+import { createForge, type ForgeAddress, ForgeError } from '../registry/forge.ts'
+import { findTag, hasCommit, TagName } from './forge-versions.ts'
+
+/** The release that a person has chosen: without anything, the tip of the branch. */
+export const Choice = z
+  .object({
+    commit: Commit.optional(),
+    tag: TagName.optional(),
+    previous: z.literal(true).optional(),
+    pinned: z.literal(true).optional(),
+  })
+  .refine(
+    ({ commit, ...ways }) => {
+      const given = Object.values(ways).filter((way) => way !== undefined).length
+      return given === 0 || (given === 1 && commit !== undefined)
+    },
+    { error: '« tag », « previous » ou « pinned », un seul à la fois, avec « commit »' },
+  )
+export type Choice = z.infer<typeof Choice>
+
+/** A release of a module, with its files, as the forge has them at its commit. */
+export interface Release {
+  descriptor: Descriptor
+  commit: string
+  tag: string | undefined
+  /** The address of the repository. */
+  repository: string
+  /** The code and the files of the page, by their paths. */
+  files: ReadonlyMap<string, Buffer>
+}
+
+type Found = Omit<Release, 'files'>
+
+/** The codes of the failures that `readRelease` throws. */
+export const RELEASE_FAILURES = [
+  'commit_changed',
+  'commit_missing',
+  'tag_missing',
+  'release_unknown',
+  'repository_missing',
+  'invalid_descriptor',
+  'invalid_files',
+  'forge_failed',
+] as const
+
+const failure = failuresOf(REGISTRY_ERRORS)
+
+const DESCRIPTOR = 'module.json'
+/** The service loads no file with more code. */
+const MAX_CODE = 5 * 1024 * 1024
+/** Most bytes of the files of a page together. */
+const MAX_PAGE = 10 * 1024 * 1024
+const AT_ONCE = 6
+/** The specification's time-out for the forge. */
+const TIMEOUT_MS = 10_000
+
+/**
+ * Reads the chosen release of a module from the forge: its descriptor at that very commit, then every file that it
+ * needs. Throws a Failure when the choice is not what the forge or the record has by now, or when a file is missing or
+ * cannot be used.
+ */
+export async function readRelease(
+  address: ForgeAddress,
+  id: string,
+  choice: Choice,
+  before: ModuleRow | undefined,
+): Promise<Release> {
+  const requests = createForgeRequests(address)
+  const found = await translated(() =>
+    within(TIMEOUT_MS, (signal) =>
+      choice.tag !== undefined || choice.previous || choice.pinned
+        ? readChosen(requests, { org: address.org, repository: id }, choice, before, signal)
+        : readTip(address, id, choice.commit),
+    ),
+  )
+  const place = { org: address.org, repository: id, ref: found.commit }
+  const files = await translated(() =>
+    within(TIMEOUT_MS, (signal) => readFiles(requests, place, found.descriptor, signal)),
+  )
+  return { ...found, files }
+}
+
+async function readTip(address: ForgeAddress, id: string, shown: string | undefined): Promise<Found> {
+  const found = await createForge(address).find(id)
+  if (shown !== undefined && shown !== found.commit) throw changed(found.commit)
+  if ('reasons' in found) throw failure('invalid_descriptor', { details: found.reasons })
+  const { descriptor, commit, repository } = found
+  return { descriptor, commit, tag: undefined, repository: repository.htmlUrl }
+}
+
+async function readChosen(
+  requests: ForgeRequests,
+  home: { org: string; repository: string },
+  { commit = '', tag, pinned }: Choice,
+  before: ModuleRow | undefined,
+  signal: AbortSignal,
+): Promise<Found> {
+  const { repository: id } = home
+  if (!isModuleName(id)) throw failure('repository_missing')
+  if (tag !== undefined) {
+    const { htmlUrl } = await findRepository(requests, home.org, id, signal)
+    const now = await findTag(requests, home, tag, signal)
+    if (now === undefined) throw failure('tag_missing', { values: { tag } })
+    if (now !== commit) throw changed(now)
+    return { descriptor: await readDescriptor(requests, home, commit, signal), commit, tag, repository: htmlUrl }
+  }
+  // The commits on record were the forge's once; they stay installable where their branch has gone on since.
+  const onRecord = before && (pinned ? before : previousOf(before))
+  if (before?.repository == null || onRecord?.commit == null) throw failure('release_unknown')
+  if (onRecord.commit !== commit) throw changed(onRecord.commit)
+  const descriptor = await readDescriptor(requests, home, commit, signal)
+  return { descriptor, commit, tag: onRecord.tag ?? undefined, repository: before.repository }
+}
+
+async function readDescriptor(
+  requests: ForgeRequests,
+  home: { org: string; repository: string },
+  commit: string,
+  signal: AbortSignal,
+): Promise<Descriptor> {
+  const { at } = createDescriptorReader(requests, { org: home.org, ask: (request) => request(signal) })
+  const content = await at(home.repository, commit)
+  if (content && 'descriptor' in content) return content.descriptor
+  if (!content && !(await hasCommit(requests, home, commit, signal)))
+    throw failure('commit_missing', { values: { commit } })
+  const message = `${DESCRIPTOR} ${UNUSABLE.missing}`
+  throw failure('invalid_descriptor', { details: content?.reasons ?? [{ field: '', message }] })
+}
+
+const UNUSABLE: Record<'missing' | Exclude<FoundFile, Buffer>, string> = {
+  missing: 'n’existe pas à ce commit',
+  symlink: 'est un lien symbolique',
+  lfs_pointer: 'est un pointeur Git LFS : le fichier lui-même n’est pas dans le dépôt',
+}
+
+/** Reads the code and the page of a module, or throws a Failure that names each unusable file. */
+async function readFiles(
+  requests: ForgeRequests,
+  place: { org: string; repository: string; ref: string },
+  { has_backend, backend, page }: Descriptor,
+  signal: AbortSignal,
+): Promise<Map<string, Buffer>> {
+  const queue = createPriorityQueue({ running: AT_ONCE, waiting: Number.POSITIVE_INFINITY })
+  const bad: Detail[] = []
+  let room = MAX_PAGE
+  const read = async (path: string): Promise<[string, Buffer][]> => {
+    const isCode = has_backend && path === backend
+    const maxBytes = isCode ? MAX_CODE : Math.max(1, room)
+    try {
+      const found = await readFile(requests, { ...place, path }, { maxBytes, signal })
+      if (Buffer.isBuffer(found)) {
+        if (!isCode) room -= found.length
+        if (room >= 0) return [[path, found]]
+        throw new ForgeError('unreadable', '', { isTooLarge: true })
+      }
+      bad.push({ field: path, message: UNUSABLE[found ?? 'missing'] })
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.reason !== 'unreadable') throw error
+      const tooLarge = isCode ? 'dépasse 5 Mio' : 'les fichiers de la page dépassent 10 Mio ensemble'
+      bad.push({ field: path, message: error.isTooLarge ? tooLarge : error.message })
+    }
+    return []
+  }
+  const paths = new Set([...(has_backend ? [backend] : []), ...(page?.files ?? [])])
+  const readings = [...paths].map((path) => queue.run(() => read(path)))
+  const all = (await Promise.all(readings)).flatMap((entered) => entered?.result ?? [])
+  if (bad.length > 0)
+    throw failure('invalid_files', { details: bad.sort((one, other) => (one.field < other.field ? -1 : 1)) })
+  return new Map(all)
+}
+
+const changed = (commit: string) => failure('commit_changed', { values: { commit } })
+
+/** Turns an error of the forge into the failure that a person sees. */
+async function translated<result>(work: () => Promise<result>): Promise<result> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (!(cause instanceof ForgeError)) throw cause
+    const { reason, message } = cause
+    if (reason === 'missing') throw failure('repository_missing', { cause })
+    if (reason === 'unreadable')
+      throw failure('invalid_descriptor', { details: [{ field: DESCRIPTOR, message }], cause })
+    throw failure('forge_failed', { values: { message }, cause })
+  }
+}
+
+/** Runs work under a signal that aborts after `ms` or with the end of the work, so that nothing stays behind. */
+export async function within<result>(ms: number, work: (signal: AbortSignal) => Promise<result>): Promise<result> {
+  const ending = new AbortController()
+  const timer = setTimeout(() => ending.abort(), ms)
+  try {
+    return await work(ending.signal)
+  } finally {
+    clearTimeout(timer)
+    ending.abort()
+  }
+}
