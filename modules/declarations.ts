@@ -6,44 +6,80 @@
 import * as z from 'zod'
 import type { ErrorTable } from '../runtime/errors.ts'
 import type { AnyFunction } from '../runtime/function.ts'
+import { expected, ModuleError, sentences } from './faults.ts'
+import type { ModulePage } from './page.ts'
+import { checkPage } from './page-check.ts'
+import { PageDeclaration } from './page-declaration.ts'
 
-/** The reason why a module is not loaded; `message` is French, for administrators. */
-export class ModuleError extends Error {
-  override readonly name = 'ModuleError'
-  readonly problem: 'files_missing' | 'load_failed'
-
-  constructor(
-    message: string,
-    { problem = 'load_failed', cause }: { problem?: ModuleError['problem']; cause?: unknown } = {},
-  ) {
-    super(message, { cause })
-    this.problem = problem
-  }
+/** The parsed declarations of a module. */
+export interface Declarations {
+  functions: AnyFunction[]
+  page: ModulePage | undefined
 }
 
 /**
- * Checks the functions that a module declares, as the compiler checks those of the service. One wrong declaration
- * refuses them all. Returns copies, which the module can no longer change. Throws a ModuleError.
+ * Checks what a module declares, as the compiler checks the functions of the service. One wrong declaration refuses them
+ * all. Returns copies, which the module can no longer change. Throws a ModuleError.
  */
-export function parseDeclarations(id: string, declared: unknown, known: KnownCodes): AnyFunction[] {
+export function parseDeclarations(id: string, declared: unknown, known: KnownCodes): Declarations {
   if (!Array.isArray(declared)) throw new ModuleError('l’export par défaut ne renvoie pas une liste de déclarations')
   const list: readonly unknown[] = declared
+  const items = Array.from(list, (item, index) => ({ item, kind: kindOf(item), number: index + 1 }))
+  const functions = parseFunctions(
+    id,
+    items.filter(({ kind }) => kind === undefined),
+    known,
+  )
+  let page: ModulePage | undefined
+  for (const each of items.filter(({ kind }) => kind !== undefined)) {
+    const wrong = wrongIn(each)
+    if (each.kind !== 'page') throw wrong('son genre (kind) est inconnu')
+    if (page) throw wrong('une page est déjà déclarée')
+    page = checkPage(parsed(PageDeclaration, each), functions, wrong)
+  }
+  return { functions, page }
+}
+
+/** A declaration with its place in the list of the module. */
+interface Item {
+  item: unknown
+  number: number
+}
+
+function parseFunctions(id: string, items: readonly Item[], known: KnownCodes): AnyFunction[] {
   const Declaration = declarationOf(`/api/modules/${id}/`, known)
   const taken = new Set<string>()
-  return Array.from(list, (item, index) => {
-    const wrong = (fault: string) => new ModuleError(`déclaration ${index + 1}${titleOf(item)} : ${fault}`)
-    const { success, data, error } = Declaration.safeParse(item)
-    if (!success) throw wrong(error.issues.flatMap((issue) => sentences(issue)).join(' ; '))
+  return items.map((each) => {
+    const data = parsed(Declaration, each)
     const title = `${data.method} ${data.path.replace(/:\w+/g, ':')}`
-    if (taken.has(title)) throw wrong('cette méthode à cette adresse est déjà déclarée')
+    if (taken.has(title)) throw wrongIn(each)('cette méthode à cette adresse est déjà déclarée')
     taken.add(title)
     return data
   })
 }
 
+function parsed<schema extends z.ZodType>(schema: schema, each: Item): z.output<schema> {
+  const { success, data, error } = schema.safeParse(each.item)
+  if (!success) throw wrongIn(each)(error.issues.flatMap((issue) => sentences(issue)).join(' ; '))
+  return data
+}
+
+/** Creates the error of a fault in a declaration. */
+function wrongIn({ item, number }: Item): (fault: string) => ModuleError {
+  return (fault) => new ModuleError(`déclaration ${number}${titleOf(item)} : ${fault}`)
+}
+
+const Kind = z.object({ kind: z.unknown() })
+
+/** The kind of a declaration; undefined for a function, which has none. */
+function kindOf(item: unknown): unknown {
+  return Kind.safeParse(item).data?.kind
+}
+
 const Title = z.object({ method: z.string().max(20), path: z.string().max(200) })
 
 function titleOf(declaration: unknown): string {
+  if (kindOf(declaration) === 'page') return ' (page)'
   const { success, data } = Title.safeParse(declaration)
   return success ? ` (${data.method} ${data.path})` : ''
 }
@@ -53,22 +89,6 @@ export interface KnownCodes {
   errors: ErrorTable
   actions: readonly string[]
 }
-
-/** Turns an issue into sentences. Of a union, it reports the faults inside the variant that the value resembles. */
-function sentences(issue: z.core.$ZodIssue, above: readonly PropertyKey[] = []): string[] {
-  const path = [...above, ...issue.path]
-  const within = issue.code === 'invalid_union' ? issue.errors.flat().filter((each) => each.path.length > 0) : []
-  if (within.length > 0) return within.flatMap((each) => sentences(each, path))
-  return [path.length === 0 ? issue.message : `« ${path.map(String).join('.')} » ${issue.message}`]
-}
-
-/** Makes zod say that a value is missing or wrong, and what belongs there. */
-const expected = (what: string) => ({
-  error(issue: z.core.$ZodRawIssue): string {
-    if (issue.code === 'unrecognized_keys') return `a des champs inconnus : ${issue.keys.join(', ')}`
-    return `${issue.input === undefined ? 'manque' : 'est invalide'} (attendu : ${what})`
-  },
-})
 
 const Schema = z.custom<z.ZodType>((value) => value instanceof z.ZodType, expected('un schéma zod'))
 const ObjectSchema = z.custom<z.ZodObject>((value) => value instanceof z.ZodObject, expected('un schéma z.object'))

@@ -13,7 +13,9 @@ import type { Log } from '../platform/log.ts'
 import { isExecutable } from '../platform/program.ts'
 import type { RuntimeServices } from '../runtime/context.ts'
 import { type AnyFunction, functionDeclarations } from '../runtime/function.ts'
-import { type KnownCodes, ModuleError, parseDeclarations } from './declarations.ts'
+import { type KnownCodes, parseDeclarations } from './declarations.ts'
+import { ModuleError } from './faults.ts'
+import type { ModulePage } from './page.ts'
 
 /** A module with code; `file` is the path of its backend inside `<folder>/<id>`. */
 export interface BackendModule {
@@ -31,12 +33,17 @@ export interface ModuleProblem {
 export interface LoadedModules {
   /** The declarations of all modules, to be mounted after those of the service. */
   functions: readonly AnyFunction[]
+  /** The pages that modules declare, by id. */
+  pages: ReadonlyMap<string, ModulePage>
   /** The modules that were left out, by id. */
   problems: ReadonlyMap<string, ModuleProblem>
 }
 
 /** Accepts any types: a module is not compiled with the service, and its declarations are parsed. */
 const defineFunction = functionDeclarations<RuntimeServices, string, string>()
+
+/** Marks a declaration as a page. */
+const definePage = (declared: object) => ({ ...declared, kind: 'page' })
 
 /** Top-level await is not allowed, so an import takes milliseconds even from a slow disk; a longer one never ends. */
 const IMPORT_MS = 5_000
@@ -54,6 +61,7 @@ export async function loadModules(
   log: Log,
 ): Promise<LoadedModules> {
   const functions: AnyFunction[] = []
+  const pages = new Map<string, ModulePage>()
   const problems = new Map<string, ModuleProblem>()
   // One after another, so that a slow import counts against its own module only.
   for (const { id, file } of modules) {
@@ -61,14 +69,16 @@ export async function loadModules(
     log.info({ module: id }, 'loading module')
     try {
       const path = await locate(folder, id, file)
-      functions.push(...parseDeclarations(id, await declarations(path), known))
+      const declared = parseDeclarations(id, await declarations(path), known)
+      functions.push(...declared.functions)
+      if (declared.page) pages.set(id, declared.page)
     } catch (error) {
       const found = problemOf(error, file)
       problems.set(id, found)
       log.warn({ module: id, ...found, err: error }, 'module left out')
     }
   }
-  return { functions, problems }
+  return { functions, pages, problems }
 }
 
 /** Returns the path of a module's file without links; throws when the file is not inside the folder of the module. */
@@ -89,7 +99,7 @@ async function declarations(path: string): Promise<unknown> {
   const loaded = await withTimeout(load(path))
   const declare = typeof loaded === 'object' && loaded !== null && 'default' in loaded ? loaded.default : undefined
   if (typeof declare !== 'function') throw new ModuleError('l’export par défaut n’est pas une fonction')
-  const declared: unknown = declare({ z, defineFunction })
+  const declared: unknown = declare({ z, defineFunction, definePage })
   if (!(declared instanceof Promise)) return declared
   // A rejection that nobody awaits must not end the process.
   declared.catch(() => {})

@@ -14,6 +14,7 @@ import type { AnyFunction } from '../runtime/function.ts'
 import { moduleFailure } from './codes.ts'
 import type { KnownCodes } from './declarations.ts'
 import { loadModules, type ModuleProblem } from './loader.ts'
+import type { ModulePage } from './page.ts'
 
 export { MODULES_ACTIONS, MODULES_ERRORS } from './codes.ts'
 export { createDeployer, type Deployer, detectDeployer, noDeployer } from './deploy/deployer.ts'
@@ -38,6 +39,8 @@ export type { ModuleProblem } from './loader.ts'
 export interface Modules {
   /** The endpoints of the loaded modules, to be mounted. Those of a module that is no longer enabled answer 404. */
   functions: readonly AnyFunction[]
+  /** The pages that loaded modules declare, by id; also of one that is no longer enabled. */
+  pages: ReadonlyMap<string, ModulePage>
   /** Returns why the code of a module was not loaded. */
   problem(id: string): ModuleProblem | undefined
   /** Returns whether the code in memory is that of this record. */
@@ -79,8 +82,8 @@ export async function startModules({
   const logRejection = (error: unknown) => log.error({ err: error }, 'a promise that nobody waited for was rejected')
   // By default, Node ends the process at an unhandled rejection. Even a module that is left out may cause one.
   if (wanted.length > 0) process.on('unhandledRejection', logRejection)
-  const { functions, problems } = without
-    ? { functions: [], problems: new Map(wanted.map(({ id }) => [id, without])) }
+  const { functions, pages, problems } = without
+    ? { functions: [], pages: new Map<string, ModulePage>(), problems: new Map(wanted.map(({ id }) => [id, without])) }
     : await loadModules(folder, wanted, known, log)
   if (without && wanted.length > 0) log.warn('started without the code of the modules')
   const loaded = new Map(
@@ -101,6 +104,7 @@ export async function startModules({
   return {
     stop: () => void process.off('unhandledRejection', logRejection),
     functions: functions.map((fn) => whileEnabled(db, fn)),
+    pages,
     problem: (id) => problems.get(id),
     isLoaded,
     async change(id, work) {
