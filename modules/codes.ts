@@ -6,6 +6,7 @@ export const MODULES_ERRORS = {
   module_busy: [409, 'Ce module est déjà en cours de modification.'],
   deployment_busy: [409, 'Une autre installation est en cours : attendez qu’elle se termine.'],
   modules_folder_unusable: [503, 'Le dossier des modules ne peut pas être utilisé ({message}).'],
+  module_store_full: [409, 'Ce module ne peut pas enregistrer davantage ({limit} entrées au plus).'],
   deployer_missing: [503, 'Ce module contient du code, que le service ne charge qu’à son démarrage : {how}'],
 } as const satisfies ErrorTable
 
@@ -19,6 +20,7 @@ export const MODULES_ACTIONS = [
   'module_disabled',
   'module_removed',
   'module_taken_back',
+  'module_settings_changed',
 ] as const
 
 /** Returns an audit entry of this room as a statement. */

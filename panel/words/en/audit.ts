@@ -148,6 +148,7 @@ export const audit: typeof fr = {
     module_disabled: ({ who, what }) => `${who} disabled module ${what}`,
     module_removed: ({ who, what }) => `${who} removed module ${what}`,
     module_taken_back: ({ what }) => `Module ${what} was rolled back to its previous version`,
+    module_settings_changed: ({ who, what }) => `${who} changed settings of module ${what}`,
   },
   actions: {
     access_refused: 'Access refused',
@@ -216,5 +217,6 @@ export const audit: typeof fr = {
     module_disabled: 'Module disabled',
     module_removed: 'Module removed',
     module_taken_back: 'Module rolled back',
+    module_settings_changed: 'Module settings changed',
   },
 }

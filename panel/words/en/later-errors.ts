@@ -33,6 +33,7 @@ export const laterErrors: typeof fr = {
     'The hypervisor address is changing. Enter its token too: the panel sends it to no other machine.',
   invalid_descriptor: 'The module’s descriptor (module.json) is invalid. Tell its author.',
   job_ended: 'This upgrade has already ended. Read its result.',
+  module_store_full: 'This module has reached the limit of what it may store.',
   module_busy: 'This module is already being changed. Wait until that ends, then try again.',
   module_missing: 'This module no longer exists. Refresh the list.',
   modules_folder_unusable: 'The modules folder cannot be used. Fix its permissions on the server and try again.',

@@ -163,6 +163,7 @@ export const audit = {
     module_disabled: ({ who, what }: Done) => `${who} a désactivé le module ${what}`,
     module_removed: ({ who, what }: Done) => `${who} a supprimé le module ${what}`,
     module_taken_back: ({ what }: Done) => `La version précédente du module ${what} a été rétablie`,
+    module_settings_changed: ({ who, what }: Done) => `${who} a modifié des réglages du module ${what}`,
   },
   actions: {
     access_refused: 'Accès refusé',
@@ -231,5 +232,6 @@ export const audit = {
     module_disabled: 'Module désactivé',
     module_removed: 'Module supprimé',
     module_taken_back: 'Module rétabli',
+    module_settings_changed: 'Réglages d’un module modifiés',
   },
 }

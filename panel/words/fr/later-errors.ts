@@ -34,6 +34,7 @@ export const laterErrors = {
     'L’adresse de l’hyperviseur change\u00a0: saisissez aussi son jeton, que le panneau n’envoie à aucune autre machine.',
   invalid_descriptor: 'Le descripteur du module (module.json) est invalide. Signalez-le à son auteur.',
   job_ended: 'Cette mise à jour est déjà terminée. Lisez son résultat.',
+  module_store_full: 'Ce module a atteint la limite de ce qu’il peut enregistrer.',
   module_busy: 'Ce module est déjà en cours de modification. Attendez la fin et réessayez.',
   module_missing: 'Ce module n’existe plus. Actualisez la liste.',
   modules_folder_unusable:
