@@ -8,11 +8,15 @@ import type { ErrorTable } from '../runtime/errors.ts'
 import type { AnyFunction } from '../runtime/function.ts'
 import type { AnySocket } from '../runtime/socket.ts'
 import type { AsyncApi } from './asyncapi.ts'
+import type { DocumentedModule } from './modules-part.ts'
 import type { OpenApi } from './operation.ts'
+
+export type { DocumentedModule } from './modules-part.ts'
 
 /** The documents that describe the service to programs. Each one is created at its first request and kept. */
 export interface Documents {
-  openApi(): Promise<OpenApi>
+  /** Describes the functions, and the endpoints of these modules. */
+  openApi(modules?: readonly DocumentedModule[]): Promise<OpenApi>
   asyncApi(): Promise<AsyncApi>
 }
 
@@ -36,12 +40,20 @@ export function createDocuments({ functions, sockets, areas, errors }: Declared,
   const same = known.get(functions)
   if (same && same.version === version && same.sockets === sockets && same.areas === areas && same.errors === errors)
     return same.documents
-  let openApi: OpenApi | undefined
+  /** The newest document: modules change seldom. */
+  let openApi: { modules: readonly DocumentedModule[]; document: OpenApi } | undefined
   let asyncApi: AsyncApi | undefined
   const documents: Documents = {
-    async openApi() {
-      openApi ??= (await import('./operation.ts')).createOpenApi(functions, { version, areas: areas ?? {}, errors })
-      return openApi
+    async openApi(modules = []) {
+      if (openApi && isSame(openApi.modules, modules)) return openApi.document
+      const [{ createOpenApi }, { moduleOperations }] = await Promise.all([
+        import('./operation.ts'),
+        import('./module-operations.ts'),
+      ])
+      const about = { version, areas: areas ?? {}, errors }
+      const document = createOpenApi(functions, about, (taken) => moduleOperations(modules, taken))
+      openApi = { modules, document }
+      return document
     },
     async asyncApi() {
       asyncApi ??= (await import('./asyncapi.ts')).createAsyncApi(sockets, version)
@@ -50,4 +62,8 @@ export function createDocuments({ functions, sockets, areas, errors }: Declared,
   }
   known.set(functions, { functions, sockets, ...(areas && { areas }), errors, version, documents })
   return documents
+}
+
+function isSame(before: readonly DocumentedModule[], now: readonly DocumentedModule[]): boolean {
+  return before.length === now.length && now.every(({ functions }, index) => before[index]?.functions === functions)
 }

@@ -2,6 +2,7 @@ import { createDocument, type oas31, type ZodOpenApiObject, type ZodOpenApiOpera
 import type { ErrorTable } from '../runtime/errors.ts'
 import type { AnyFunction } from '../runtime/function.ts'
 import { mayBeMissing } from '../runtime/input.ts'
+import type { ModuleOperations } from './modules-part.ts'
 import { responsesOf } from './responses.ts'
 import { SCHEMA_OPTIONS } from './schema.ts'
 
@@ -100,23 +101,28 @@ const RETRY_AFTER = {
   schema: { type: 'integer' as const, minimum: 0 },
 }
 
-/** Creates the OpenAPI document of the functions; `areas` describes their groups. */
+/**
+ * Creates the OpenAPI document of the functions; `areas` describes their groups, and `added` the endpoints of modules.
+ */
 export function createOpenApi(
   functions: readonly AnyFunction[],
   { version, areas, errors }: { version: string; areas: Readonly<Record<string, string>>; errors: ErrorTable },
+  added?: (taken: { errors: ErrorTable; names: string[]; ids: string[] }) => ModuleOperations,
 ): OpenApi {
-  const paths: Record<string, Record<string, ReturnType<typeof operation>>> = {}
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {}
   for (const fn of functions) {
     if (fn.document === false) continue
     const path = fn.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [fn.method.toLowerCase()]: operation(fn, errors) }
   }
+  const names = [...new Set([...Object.keys(areas), ...functions.map(areaOf)])]
+  const more = added?.({ errors, names, ids: functions.map(operationIdOf) })
   const document: ZodOpenApiObject = {
     openapi: '3.1.0',
     info: { title: 'ops-panel', version, description: DESCRIPTION },
     servers: [{ url: '/' }],
-    tags: Object.entries(areas).map(([name, description]) => ({ name, description })),
-    paths,
+    tags: [...Object.entries(areas).map(([name, description]) => ({ name, description })), ...(more?.tags ?? [])],
+    paths: { ...paths, ...more?.paths },
     components: {
       securitySchemes: {
         accessToken: {

@@ -3,11 +3,13 @@ import { type CreateDocumentOptions, createSchema } from 'zod-openapi'
 
 /** Options for schemas in the documents. */
 export const SCHEMA_OPTIONS: CreateDocumentOptions = {
-  override({ jsonSchema }) {
-    // The limits of safe integers are omitted: they hold for every number in JavaScript.
-    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
-  },
+  override: ({ jsonSchema }) => withoutSafeLimits(jsonSchema),
+}
+
+/** Removes the limits of safe integers: they hold for every number in JavaScript. */
+export function withoutSafeLimits(schema: { minimum?: unknown; maximum?: unknown }): void {
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
 }
 
 type Schema = ReturnType<typeof createSchema>['schema']

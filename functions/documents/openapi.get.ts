@@ -8,10 +8,10 @@ export default defineFunction({
   area: 'documents',
   summary: 'The endpoints',
   description:
-    'Describes every endpoint of the service, for programs: OpenAPI 3.1. The endpoints of installed modules are not in it.',
+    'Describes every endpoint of the service, for programs: OpenAPI 3.1. The endpoints of each enabled module are in it under a tag of their own.',
   auth: 'none',
   rateLimit: { limit: 600, seconds: 60, by: 'address' },
   response: z.looseObject({ openapi: z.string() }),
 
-  handler: async (_, { documents }) => cachedJson(await documents.openApi()),
+  handler: async (_, { documents, modules }) => cachedJson(await documents.openApi(await modules.documented())),
 })
