@@ -7,12 +7,16 @@ import * as z from 'zod'
 import type { ErrorTable } from '../runtime/errors.ts'
 import type { AnyFunction } from '../runtime/function.ts'
 import { expected, ModuleError, sentences } from './faults.ts'
+import { checkSettings, checkTasks, SettingsDeclaration, TaskDeclaration, withSettingsForm } from './kit/declared.ts'
+import type { ModuleParts } from './kit/kit.ts'
+import { settingsFunctions } from './kit/settings.ts'
 import type { ModulePage } from './page.ts'
 import { checkPage } from './page-check.ts'
 import { PageDeclaration } from './page-declaration.ts'
 
 /** The parsed declarations of a module. */
-export interface Declarations {
+export interface Declarations extends ModuleParts {
+  /** Also those that read and change its settings. */
   functions: AnyFunction[]
   page: ModulePage | undefined
 }
@@ -30,15 +34,25 @@ export function parseDeclarations(id: string, declared: unknown, known: KnownCod
     items.filter(({ kind }) => kind === undefined),
     known,
   )
-  let page: ModulePage | undefined
-  for (const each of items.filter(({ kind }) => kind !== undefined)) {
-    const wrong = wrongIn(each)
-    if (each.kind !== 'page') throw wrong('son genre (kind) est inconnu')
-    if (page) throw wrong('une page est déjà déclarée')
-    page = checkPage(parsed(PageDeclaration, each), functions, wrong)
-  }
-  return { functions, page }
+  const odd = items.find(({ kind }) => kind !== undefined && !KINDS.some((known) => known === kind))
+  if (odd) throw wrongIn(odd)('son genre (kind) est inconnu')
+  const ofKind = <schema extends z.ZodType>(kind: (typeof KINDS)[number], schema: schema) =>
+    items
+      .filter((each) => each.kind === kind)
+      .map((each) => ({ value: parsed(schema, each), wrong: wrongIn(each), number: each.number }))
+  const declaredSettings = ofKind('settings', SettingsDeclaration)
+  const settings = checkSettings(id, functions, declaredSettings)
+  if (settings) functions.push(...settingsFunctions(id, settings))
+  const tasks = checkTasks(ofKind('task', TaskDeclaration))
+  const [page, another] = ofKind('page', PageDeclaration)
+  if (another) throw another.wrong('une page est déjà déclarée')
+  const whole = settings ? withSettingsForm(id, settings, page?.value) : page?.value
+  const { wrong } = page ?? declaredSettings[0] ?? {}
+  return { functions, settings, tasks, page: whole && wrong && checkPage(whole, functions, wrong) }
 }
+
+/** The declarations that are not functions. */
+const KINDS = ['settings', 'task', 'page'] as const
 
 /** A declaration with its place in the list of the module. */
 interface Item {
@@ -79,7 +93,10 @@ function kindOf(item: unknown): unknown {
 const Title = z.object({ method: z.string().max(20), path: z.string().max(200) })
 
 function titleOf(declaration: unknown): string {
-  if (kindOf(declaration) === 'page') return ' (page)'
+  const kind = kindOf(declaration)
+  if (kind === 'page') return ' (page)'
+  if (kind === 'settings') return ' (réglages)'
+  if (kind === 'task') return ' (tâche)'
   const { success, data } = Title.safeParse(declaration)
   return success ? ` (${data.method} ${data.path})` : ''
 }

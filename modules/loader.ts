@@ -15,6 +15,7 @@ import type { RuntimeServices } from '../runtime/context.ts'
 import { type AnyFunction, functionDeclarations } from '../runtime/function.ts'
 import { type KnownCodes, parseDeclarations } from './declarations.ts'
 import { ModuleError } from './faults.ts'
+import type { ModuleParts } from './kit/kit.ts'
 import type { ModulePage } from './page.ts'
 
 /** A module with code; `file` is the path of its backend inside `<folder>/<id>`. */
@@ -35,6 +36,8 @@ export interface LoadedModules {
   functions: readonly AnyFunction[]
   /** The pages that modules declare, by id. */
   pages: ReadonlyMap<string, ModulePage>
+  /** The settings and tasks of all modules, by id. */
+  parts: ReadonlyMap<string, ModuleParts>
   /** The modules that were left out, by id. */
   problems: ReadonlyMap<string, ModuleProblem>
 }
@@ -44,6 +47,10 @@ const defineFunction = functionDeclarations<RuntimeServices, string, string>()
 
 /** Marks a declaration as a page. */
 const definePage = (declared: object) => ({ ...declared, kind: 'page' })
+/** Marks a declaration as the settings of the module. */
+const defineSettings = (declared: object) => ({ ...declared, kind: 'settings' })
+/** Marks a declaration as a task. */
+const defineTask = (declared: object) => ({ ...declared, kind: 'task' })
 
 /** Top-level await is not allowed, so an import takes milliseconds even from a slow disk; a longer one never ends. */
 const IMPORT_MS = 5_000
@@ -62,6 +69,7 @@ export async function loadModules(
 ): Promise<LoadedModules> {
   const functions: AnyFunction[] = []
   const pages = new Map<string, ModulePage>()
+  const parts = new Map<string, ModuleParts>()
   const problems = new Map<string, ModuleProblem>()
   // One after another, so that a slow import counts against its own module only.
   for (const { id, file } of modules) {
@@ -72,13 +80,14 @@ export async function loadModules(
       const declared = parseDeclarations(id, await declarations(path), known)
       functions.push(...declared.functions)
       if (declared.page) pages.set(id, declared.page)
+      parts.set(id, { settings: declared.settings, tasks: declared.tasks })
     } catch (error) {
       const found = problemOf(error, file)
       problems.set(id, found)
       log.warn({ module: id, ...found, err: error }, 'module left out')
     }
   }
-  return { functions, pages, problems }
+  return { functions, pages, parts, problems }
 }
 
 /** Returns the path of a module's file without links; throws when the file is not inside the folder of the module. */
@@ -99,7 +108,7 @@ async function declarations(path: string): Promise<unknown> {
   const loaded = await withTimeout(load(path))
   const declare = typeof loaded === 'object' && loaded !== null && 'default' in loaded ? loaded.default : undefined
   if (typeof declare !== 'function') throw new ModuleError('l’export par défaut n’est pas une fonction')
-  const declared: unknown = declare({ z, defineFunction, definePage })
+  const declared: unknown = declare({ z, defineFunction, definePage, defineSettings, defineTask })
   if (!(declared instanceof Promise)) return declared
   // A rejection that nobody awaits must not end the process.
   declared.catch(() => {})

@@ -11,9 +11,12 @@ import type { Log } from '../platform/log.ts'
 import type { User } from '../runtime/context.ts'
 import { fail } from '../runtime/errors.ts'
 import type { AnyFunction } from '../runtime/function.ts'
+import type { Task } from '../runtime/task.ts'
 import { moduleFailure } from './codes.ts'
 import type { KnownCodes } from './declarations.ts'
-import { loadModules, type ModuleProblem } from './loader.ts'
+import { type KitServices, kitOf, tasksOf } from './kit/kit.ts'
+import type { SettingsDefinition } from './kit/settings.ts'
+import { type LoadedModules, loadModules, type ModuleProblem } from './loader.ts'
 import type { ModulePage } from './page.ts'
 
 export { MODULES_ACTIONS, MODULES_ERRORS } from './codes.ts'
@@ -41,6 +44,12 @@ export interface Modules {
   functions: readonly AnyFunction[]
   /** The pages that loaded modules declare, by id; also of one that is no longer enabled. */
   pages: ReadonlyMap<string, ModulePage>
+  /** The tasks of the loaded modules. Those of a module that is no longer enabled do nothing. */
+  tasks: readonly Task<KitServices>[]
+  /** Ends the runs of tasks, because the service stops. */
+  endTasks(): void
+  /** Returns the modules that are enabled now and loaded, with their endpoints, for the documents. */
+  documented(): Promise<DocumentedModule[]>
   /** Returns why the code of a module was not loaded. */
   problem(id: string): ModuleProblem | undefined
   /** Returns whether the code in memory is that of this record. */
@@ -57,6 +66,8 @@ export const AFTER_CRASHES: ModuleProblem = {
   detail:
     'Le service s’est arrêté plusieurs fois de suite : il a démarré sans le code des modules. Redémarrez-le pour les essayer à nouveau.',
 }
+
+const NOTHING: Omit<LoadedModules, 'problems'> = { functions: [], pages: new Map(), parts: new Map() }
 
 /**
  * Loads the code of the enabled modules from `<folder>/<id>`. A module that cannot be loaded is logged and left out.
@@ -82,8 +93,8 @@ export async function startModules({
   const logRejection = (error: unknown) => log.error({ err: error }, 'a promise that nobody waited for was rejected')
   // By default, Node ends the process at an unhandled rejection. Even a module that is left out may cause one.
   if (wanted.length > 0) process.on('unhandledRejection', logRejection)
-  const { functions, pages, problems } = without
-    ? { functions: [], pages: new Map<string, ModulePage>(), problems: new Map(wanted.map(({ id }) => [id, without])) }
+  const { functions, pages, parts, problems } = without
+    ? { ...NOTHING, problems: new Map(wanted.map(({ id }) => [id, without])) }
     : await loadModules(folder, wanted, known, log)
   if (without && wanted.length > 0) log.warn('started without the code of the modules')
   const loaded = new Map(
@@ -100,11 +111,17 @@ export async function startModules({
       inMemory.commit === commit
     )
   }
+  const mounted = functions.map((fn) => whileEnabled(db, fn, (id) => parts.get(id)?.settings))
+  const endpoints = new Map([...loaded.keys()].map((id) => [id, mounted.filter((fn) => ownerOf(fn) === id)]))
+  const stopping = new AbortController()
   const changing = new Set<string>()
   return {
     stop: () => void process.off('unhandledRejection', logRejection),
-    functions: functions.map((fn) => whileEnabled(db, fn)),
+    functions: mounted,
     pages,
+    tasks: tasksOf(parts, stopping.signal),
+    endTasks: () => stopping.abort(),
+    documented: async () => (loaded.size === 0 ? [] : documentedOf(await listModules(db), endpoints)),
     problem: (id) => problems.get(id),
     isLoaded,
     async change(id, work) {
@@ -120,22 +137,47 @@ export async function startModules({
   }
 }
 
-/** Captures the id of the module that an address belongs to. */
-const OWNER = /^\/api\/modules\/([^/]+)\//
+/** A loaded module with its endpoints. */
+export interface DocumentedModule {
+  id: string
+  name: string
+  description: string
+  functions: readonly AnyFunction[]
+}
+
+function documentedOf(
+  rows: readonly ModuleRow[],
+  endpoints: ReadonlyMap<string, readonly AnyFunction[]>,
+): DocumentedModule[] {
+  return rows.flatMap(({ id, name, description, is_enabled, backend }) => {
+    const functions = is_enabled && backend !== null ? endpoints.get(id) : undefined
+    return functions ? [{ id, name, description, functions }] : []
+  })
+}
+
+/** Returns the id of the module that an endpoint belongs to. */
+function ownerOf({ path }: AnyFunction): string {
+  return /^\/api\/modules\/([^/]+)\//.exec(path)?.[1] ?? ''
+}
 
 /**
  * Makes a function answer 404 while its module is disabled or removed. It reads the record before each call, because
  * another instance or the console may change it. A newer version on record has no effect until its code is loaded.
  */
-function whileEnabled(db: Database, fn: AnyFunction): AnyFunction {
-  const [, id = ''] = OWNER.exec(fn.path) ?? []
+function whileEnabled(
+  db: Database,
+  fn: AnyFunction,
+  settingsOf: (id: string) => SettingsDefinition | undefined,
+): AnyFunction {
+  const id = ownerOf(fn)
   return {
     ...fn,
-    errors: [...(fn.errors ?? []), 'not_found'],
-    async precondition(context: { user: FormerUser | undefined }) {
+    errors: [...(fn.errors ?? []), 'not_found', 'module_store_full'],
+    async precondition(context: KitServices & { user: FormerUser | undefined }) {
       const module = await findModule(db, id)
       if (!module?.is_enabled || module.backend === null) throw fail('not_found')
       if (context.user) context.user = { ...context.user, isAdmin: context.user.role === 'admin' }
+      Object.assign(context, kitOf(context, id, settingsOf(id)))
     },
   }
 }

@@ -113,7 +113,7 @@ export async function startServer(
     // `unreadable` logs the stored secrets that cannot be decrypted; people can sign in all the same.
     if (installed && (await settings.unreadable()).length === 0)
       await settings.sshAccount().catch((error: unknown) => log.warn({ err: error }, 'there is no service account yet'))
-    const background = startTasks(manifest.tasks, services)
+    const background = startTasks([...manifest.tasks, ...modules.tasks], services)
     const confirm = async () => {
       // Until then, the previous service still answers some requests.
       await handoff?.serve()
@@ -134,6 +134,7 @@ export async function startServer(
       const closed = closeServer(server, handoff?.isFollowed() ?? false)
       handoff?.close()
       const cut = setTimeout(() => server.closeAllConnections(), finishMs(handoff))
+      modules.endTasks()
       const released = Promise.all([jobs.stop(), background.stop(), deployer.stop()])
       // A failure is reported below, once the rest is closed.
       released.catch(() => {})

@@ -97,7 +97,6 @@ export function settingsFunctions(id: string, definition: SettingsDefinition): A
     audit: ['module_settings_changed'],
     request: { body },
     response: z.object({ message: z.string() }),
-    errors: ['module_store_full'],
     handler: (input: { body: SettingsValues }, context: SettingsContext) =>
       changeSettings(context, id, definition, input.body),
   }
