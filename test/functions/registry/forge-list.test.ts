@@ -211,19 +211,16 @@ test('a page that fails ahead of its turn fails the list once, and an abort ends
   await expect(listing).rejects.toThrow('aucune réponse')
 })
 
-test.each([0, 200])('1,000 repositories with %d modules are listed whole', { timeout: 60_000 }, async (count) => {
+test.each([0, 200])('1,000 repositories with %d modules are listed whole', async (count) => {
   const ids = numbered('module', count)
   const others = numbered('plain', 1_000 - count)
   const forge = await forgeWith([...ids.map((id) => moduleOf(id)), ...others.map(plain)])
   const client = createForge(forge)
-  const began = performance.now()
 
   const first = await listed(forge, client, at(0))
-  const ms = performance.now() - began
 
   expect(first.ids).toEqual(ids)
   expect(first.left).toHaveLength(1_000 - count)
-  expect(first.asked).toHaveLength(3 * count + (1_000 - count) + 0)
-  expect(ms).toBeLessThan(10_000)
+  expect(first.asked).toHaveLength(3 * count + (1_000 - count))
   expect((await listed(forge, client, at(1))).asked).toHaveLength(count)
 })

@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { functions } from '../../../functions/index.ts'
 import type { Deployer } from '../../../modules/deploy/deployer.ts'
-import { mount } from '../../app.ts'
+import { mount, START } from '../../app.ts'
 import { type Behaviour, type TestForge, testForge } from '../../forge.ts'
 import { answered, audited, auditedActions, refused, rows } from '../answers.ts'
 import { record, saying, withModules } from '../modules/module.ts'
 
 const LIST = '/api/registry/modules'
+/** The list of a forge that was never read. */
+const NOTHING = { modules: [], error: null, left: [], reading: false, progress: null, read_at: null }
 const install = (id: string) => `${LIST}/${id}/install`
 
 const descriptor = (id: string, more: object = {}) => ({ id, name: `Le module ${id}`, version: '1.2.0', ...more })
@@ -47,6 +49,10 @@ test('the list of the forge’s modules includes the installed version of each',
         repository: `${app.forge.url}/${app.forge.org}/a`,
         commit: app.forge.tip('a', 'main'),
         updated_at: expect.stringMatching(/^\d{4}-/),
+        is_fork: false,
+        is_mirror: false,
+        is_private: false,
+        origin: '',
         installed: true,
         installed_version: '1.0.0',
         is_enabled: false,
@@ -60,12 +66,22 @@ test('the list of the forge’s modules includes the installed version of each',
       }),
     ],
     error: null,
+    left: [
+      {
+        code: 'no_descriptor',
+        reason: 'n’a pas de module.json',
+        count: 1,
+        repositories: [{ name: 'no-module', detail: null }],
+      },
+    ],
+    reading: false,
+    progress: null,
+    read_at: START.toISOString(),
   })
-  expect(app.lines().join('\n')).toContain('no-module')
   await refused(await app.request('GET', LIST, { as: 'user' }), 403, 'forbidden')
 })
 
-test('the forge is asked at most once a minute, unless a refresh is requested', async () => {
+test('the forge is asked at most once a minute, in the background, unless a refresh is requested', async () => {
   const app = await start()
   app.forge.put(repository('a'))
   const names = async (path = LIST) => {
@@ -81,7 +97,8 @@ test('the forge is asked at most once a minute, unless a refresh is requested', 
   expect(await names(`${LIST}?refresh=1`)).toEqual(['"id":"a"', '"id":"b"'])
   app.forge.remove('a')
   app.advance(60_000)
-  expect(await names()).toEqual(['"id":"b"'])
+  expect(await names()).toEqual(['"id":"a"', '"id":"b"'])
+  await expect.poll(() => names()).toEqual(['"id":"b"'])
 })
 
 test('an unreachable forge is reported, removes no module, and needs no repair', async () => {
@@ -123,7 +140,7 @@ test('without a forge the list names the missing settings, and nothing can be in
   const app = await withModules([])
 
   expect(await answered(await app.request('GET', LIST, { as: 'admin' }), 200)).toEqual({
-    modules: [],
+    ...NOTHING,
     error: 'Aucune forge n’est configurée (PANEL_FORGE_URL, PANEL_FORGE_ORG).',
   })
   await refused(await app.request('POST', install('a'), { as: 'admin' }), 503, 'forge_missing')
@@ -227,16 +244,29 @@ test('a module has one installation at a time', async () => {
   await answered(await app.request('POST', install('a'), { as: 'admin' }), 202)
 })
 
-test('repair reports a module that is no longer on the forge', async () => {
+test('repair does not wait for the forge; it reports a module that the last list lacks', async () => {
   const app = await start([
     record('a', { repository: 'https://forge.example/modules/a', commit: 'c' }),
     record('local'),
   ])
   app.forge.put(repository('b'))
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  app.forge.behave = async () => {
+    await held
+    return false
+  }
+  const repair = async () => answered(await app.request('GET', '/api/repair/modules', { as: 'admin' }), 200)
 
-  const repair = await answered(await app.request('GET', '/api/repair/modules', { as: 'admin' }), 200)
+  expect(await repair()).toMatchObject([
+    { id: 'a', problem: null },
+    { id: 'local', problem: null },
+  ])
+  letGo()
 
-  expect(repair).toMatchObject([
+  await expect.poll(repair).toMatchObject([
     { id: 'a', problem: 'not_in_registry', detail: 'Son dépôt n’est plus sur la forge.' },
     { id: 'local', problem: null },
   ])
@@ -350,7 +380,7 @@ test.each(LIES)(
 
     const list = await answered(await app.request('GET', LIST, { as: 'admin' }), 200)
 
-    expect(list).toEqual({ modules: [], error: expect.stringMatching(/^La forge ne peut pas être lue : /) })
+    expect(list).toEqual({ ...NOTHING, error: expect.stringMatching(/^La forge ne peut pas être lue : /) })
     expect(performance.now() - began).toBeLessThan(11_000)
     expect(await rows(app.db, 'SELECT * FROM modules')).toEqual(before)
     expect(await auditedActions(app.db)).toEqual([])
@@ -388,9 +418,14 @@ test('overlong names, descriptions and addresses are neither kept, nor given, no
 
   const list = await answered(await app.request('GET', LIST, { as: 'admin' }), 200)
 
-  expect(list).toMatchObject({ modules: [{ id: 'good', description: '', repository: '' }], error: null })
-  const reported = app.lines().filter((line) => line.includes('left out'))
-  expect(reported).toHaveLength(51)
-  expect(reported.at(-1)).toContain('"more":150')
-  expect(Math.max(...reported.map((line) => line.length))).toBeLessThan(500)
+  expect(list).toMatchObject({
+    modules: [{ id: 'good', description: '', repository: '' }],
+    error: null,
+    left: [{ code: 'bad_name', count: 200 }],
+  })
+  expect(JSON.stringify(list).length).toBeLessThan(10_000)
+  const reported = app.lines().filter((line) => line.includes('the forge was read'))
+  expect(reported).toEqual([expect.stringContaining('"left":{"bad_name":200}')])
+  expect(reported[0]?.length).toBeLessThan(500)
+  expect(app.lines().join('\n')).not.toContain('yyyy')
 })
