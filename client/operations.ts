@@ -1308,6 +1308,84 @@ export interface Operations {
     answer: { installed: boolean }
     code: 'rate_limited' | AnyCode
   }
+  /** The page of a module */
+  'GET /api/module-pages/{id}': {
+    params: { id: ModuleId }
+    answer: {
+      id: ModuleId
+      name: string
+      title: { fr: string; en: string } | null
+      sections: Array<
+        | {
+            kind: 'table'
+            title: { fr: string; en: string } | null
+            from: string
+            refresh: number | null
+            rows: string
+            key: string
+            columns: Array<{
+              field: string
+              label: { fr: string; en: string }
+              as: 'text' | 'number' | 'bytes' | 'time' | 'duration' | 'status' | 'code' | 'link'
+            }>
+            actions: Array<{
+              label: { fr: string; en: string }
+              call: string
+              params: Array<string>
+              body: Array<string> | null
+              confirm: { fr: string; en: string } | null
+              danger: boolean
+            }>
+            empty: { fr: string; en: string } | null
+          }
+        | {
+            kind: 'facts'
+            title: { fr: string; en: string } | null
+            from: string
+            refresh: number | null
+            fields: Array<{
+              field: string
+              label: { fr: string; en: string }
+              as: 'text' | 'number' | 'bytes' | 'time' | 'duration' | 'status' | 'code' | 'link'
+            }>
+          }
+        | {
+            kind: 'form'
+            title: { fr: string; en: string } | null
+            call: string
+            from: string | null
+            submit: { fr: string; en: string } | null
+            fields: Array<{
+              name: string
+              label: { fr: string; en: string }
+              help: { fr: string; en: string } | null
+              as: 'text' | 'password' | 'number' | 'checkbox' | 'choice' | 'textarea'
+              required: boolean
+              nullable: boolean
+              empty: boolean
+              whole: boolean
+              min: number | null
+              max: number | null
+              choices: Array<string | number>
+              initial: string | number | boolean | null
+            }>
+          }
+        | {
+            kind: 'action'
+            label: { fr: string; en: string }
+            help: { fr: string; en: string } | null
+            call: string
+            body: boolean
+            confirm: { fr: string; en: string } | null
+            danger: boolean
+          }
+        | { kind: 'text'; text: { fr: string; en: string } }
+      >
+      frame: string | null
+      calls: Array<string>
+    }
+    code: 'enrolment_required' | 'module_page_missing' | 'rate_limited' | 'unauthenticated' | AnyCode
+  }
   /** Modules */
   'GET /api/modules': {
     answer: Array<Module>

@@ -63,6 +63,8 @@ import metrics from './metrics/metrics.get.ts'
 import disableModule from './modules/disable.post.ts'
 import enableModule from './modules/enable.post.ts'
 import modules from './modules/modules.get.ts'
+import modulePageFile from './modules/page-file.get.ts'
+import modulePage from './modules/page.get.ts'
 import removeChannel from './notifications/channel.delete.ts'
 import changeChannel from './notifications/channel.patch.ts'
 import channels from './notifications/channels.get.ts'
@@ -188,6 +190,8 @@ export const functions: readonly AnyFunction[] = [
   checkInstall, //  POST   /api/install/check
   installKey, //    POST   /api/install/key
   installStatus, // GET    /api/install/status
+  modulePage, //    GET    /api/module-pages/:id
+  modulePageFile, // GET   /api/module-pages/:id/:ticket/:file
   modules, //       GET    /api/modules
   disableModule, // POST   /api/modules/:id/disable
   enableModule, //  POST   /api/modules/:id/enable

@@ -5,6 +5,7 @@ import { type ErrorTable, failuresOf } from '../runtime/errors.ts'
 export const MODULES_ERRORS = {
   module_busy: [409, 'Ce module est déjà en cours de modification.'],
   deployment_busy: [409, 'Une autre installation est en cours : attendez qu’elle se termine.'],
+  module_page_missing: [404, 'Ce module n’a pas de page, est désactivé ou n’est pas chargé.'],
   modules_folder_unusable: [503, 'Le dossier des modules ne peut pas être utilisé ({message}).'],
   module_store_full: [409, 'Ce module ne peut pas enregistrer davantage ({limit} entrées au plus).'],
   deployer_missing: [503, 'Ce module contient du code, que le service ne charge qu’à son démarrage : {how}'],

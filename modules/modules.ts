@@ -14,6 +14,7 @@ import type { AnyFunction } from '../runtime/function.ts'
 import type { Task } from '../runtime/task.ts'
 import { moduleFailure } from './codes.ts'
 import type { KnownCodes } from './declarations.ts'
+import { guardedHeader, TEXT_POLICY } from './headers.ts'
 import { type KitServices, kitOf, tasksOf } from './kit/kit.ts'
 import type { SettingsDefinition } from './kit/settings.ts'
 import { type LoadedModules, loadModules, type ModuleProblem } from './loader.ts'
@@ -36,7 +37,11 @@ export { reachEngine } from './deploy/docker/engine.ts'
 export { findContainer } from './deploy/docker/restart.ts'
 export { runSwap } from './deploy/docker/swap.ts'
 export { moduleFiles } from './folder.ts'
+export { Inspection, inspectModule } from './inspect.ts'
 export type { ModuleProblem } from './loader.ts'
+export { PageSection, PageWords } from './page.ts'
+export { callOf } from './page-check.ts'
+export { isPageTicket, pageTicket, readPageFile } from './page-files.ts'
 
 /** The modules as this start of the service has loaded them. */
 export interface Modules {
@@ -173,13 +178,21 @@ function whileEnabled(
   return {
     ...fn,
     errors: [...(fn.errors ?? []), 'not_found', 'module_store_full'],
-    async precondition(context: KitServices & { user: FormerUser | undefined }) {
+    async precondition(context: ModuleContext) {
       const module = await findModule(db, id)
       if (!module?.is_enabled || module.backend === null) throw fail('not_found')
       if (context.user) context.user = { ...context.user, isAdmin: context.user.role === 'admin' }
+      if (fn.contentType !== undefined) context.header('content-security-policy', TEXT_POLICY)
+      context.header = guardedHeader(id, context.header)
       Object.assign(context, kitOf(context, id, settingsOf(id)))
     },
   }
+}
+
+/** The part of a request's context that differs for handlers of modules. */
+interface ModuleContext extends KitServices {
+  user: FormerUser | undefined
+  header(name: string, value: string): void
 }
 
 /** The user as handlers of modules get it: those made for version 0.1 ask `isAdmin`. */

@@ -62,6 +62,8 @@ const PUBLIC = [
   // A client signs in there.
   'GET /',
   'GET /panel/:file',
+  // A frame has no token; its ticket comes from an endpoint for users.
+  'GET /api/module-pages/:id/:ticket/:file',
   'GET /api/docs/',
 ]
 

@@ -20,6 +20,7 @@ import { findingSentences } from './en/sentences/findings.ts'
 import { formerSentences } from './en/sentences/former.ts'
 import { hostSentences } from './en/sentences/host.ts'
 import { jobSentences } from './en/sentences/jobs.ts'
+import { modulePageSentences } from './en/sentences/module-pages.ts'
 import { moduleSentences } from './en/sentences/modules.ts'
 import { notificationSentences } from './en/sentences/notifications.ts'
 import { protectionSentences } from './en/sentences/protection.ts'
@@ -56,6 +57,7 @@ export const sentences: readonly Pair[] = [
   ...hostSentences,
   ...jobSentences,
   ...moduleSentences,
+  ...modulePageSentences,
   ...notificationSentences,
   ...protectionSentences,
   ...restartSentences,

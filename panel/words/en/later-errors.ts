@@ -36,6 +36,7 @@ export const laterErrors: typeof fr = {
   module_store_full: 'This module has reached the limit of what it may store.',
   module_busy: 'This module is already being changed. Wait until that ends, then try again.',
   module_missing: 'This module no longer exists. Refresh the list.',
+  module_page_missing: 'This module has no page, is disabled or is not loaded. Go back to the list of modules.',
   modules_folder_unusable: 'The modules folder cannot be used. Fix its permissions on the server and try again.',
   password_expired: 'Your password has expired. Change it on the host, by ssh or at its console, then sign in.',
   passwords_not_taken: 'The host accepts no password, only SSH keys.',

@@ -37,6 +37,7 @@ export const laterErrors = {
   module_store_full: 'Ce module a atteint la limite de ce qu’il peut enregistrer.',
   module_busy: 'Ce module est déjà en cours de modification. Attendez la fin et réessayez.',
   module_missing: 'Ce module n’existe plus. Actualisez la liste.',
+  module_page_missing: 'Ce module n’a pas de page, est désactivé ou n’est pas chargé. Revenez à la liste des modules.',
   modules_folder_unusable:
     'Le dossier des modules ne peut pas être utilisé. Corrigez ses droits sur le serveur et réessayez.',
   password_expired: 'Votre mot de passe a expiré. Changez-le sur l’hôte, par ssh ou à sa console, puis connectez-vous.',
