@@ -31,6 +31,7 @@ import hostHelper from './install/host-helper.command.ts'
 import setup from './install/setup.command.ts'
 import maintainJobs from './jobs/maintain-jobs.task.ts'
 import pruneJobs from './jobs/prune-jobs.task.ts'
+import modulesCheck from './modules/modules-check.command.ts'
 import modulesDisable from './modules/modules-disable.command.ts'
 import modulesEnable from './modules/modules-enable.command.ts'
 import modulesList from './modules/modules-list.command.ts'
@@ -102,6 +103,7 @@ export const commands: readonly CliCommand[] = [
   hostHelper, //  ops-panel host helper
   keysList, //    ops-panel keys list
   keysRotate, //  ops-panel keys rotate
+  modulesCheck, //   ops-panel modules check <folder>
   modulesDisable, // ops-panel modules disable <module>
   modulesEnable, //  ops-panel modules enable <module>
   modulesInstall, // ops-panel modules install <folder>

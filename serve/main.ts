@@ -5,6 +5,7 @@ import { detectDeployer, runSwap } from '../modules/modules.ts'
 import { readConfig } from '../platform/config.ts'
 import { VERSION } from '../platform/program.ts'
 import { createHandoff, isWorker } from './handoff.ts'
+import { INSPECT, runInspection } from './inspect-module.ts'
 import { installedEnvironment, serviceEnvironment } from './installed.ts'
 import { startServer } from './server.ts'
 import { serviceManager } from './service-manager.ts'
@@ -94,6 +95,7 @@ async function main(args: readonly string[]): Promise<void> {
   // Only the service's account may read the database and the keys.
   process.umask(0o077)
   if (first === REPLACE) return replace(args[1] ?? '')
+  if (first === INSPECT) return runInspection(args.slice(1))
   // The arguments of a worker were not typed by anybody.
   if (first !== undefined && !isWorker) return typed(args)
   try {

@@ -1,0 +1,150 @@
+/*
+ * Checks the folder of a module as an installation and a start would, for its author. The code runs in a process of its
+ * own, from a copy in a folder without anything else, so that a missing file or package shows.
+ */
+
+import { spawn } from 'node:child_process'
+import { lstat, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, sep } from 'node:path'
+import { Inspection, moduleFiles } from '../../modules/modules.ts'
+import { isCode } from '../../platform/files.ts'
+import { ownProgram } from '../../platform/program.ts'
+import { type Descriptor, parseDescriptor } from '../registry/descriptor.ts'
+
+/** The state of a module's folder. */
+export interface CheckedFolder {
+  /** Undefined when `module.json` is invalid. */
+  descriptor: Descriptor | undefined
+  /** What an installation would take, by path. */
+  files: ReadonlyMap<string, Buffer>
+  /** What the code declares; undefined without code, or when it was not loaded. */
+  found: Inspection | undefined
+  /** French sentences. */
+  faults: string[]
+}
+
+/** The code must be loaded within this time. */
+const LOAD_MS = 5_000
+/** The time for the process to start on a busy machine. */
+const START_MS = 30_000
+const MAX_FILE = 5 * 1024 * 1024
+const MAX_DESCRIPTOR = 1024 * 1024
+/** Characters of what the code writes to the standard error. */
+const MAX_SAID = 2_000
+
+/** Checks a folder. Never rejects because of what the folder contains. */
+export async function checkFolder(folder: string): Promise<CheckedFolder> {
+  const faults: string[] = []
+  const files = new Map<string, Buffer>()
+  const take = async (name: string, most: number) => {
+    const read = await contentOf(folder, name, most)
+    if (typeof read === 'string') faults.push(read)
+    else files.set(name, read)
+    return typeof read === 'string' ? undefined : read
+  }
+  const text = await take('module.json', MAX_DESCRIPTOR)
+  const parsed = text && parseDescriptor(text.toString())
+  if (parsed && 'reasons' in parsed)
+    faults.push(...parsed.reasons.map(({ field, message }) => `module.json : ${field ? `${field} : ` : ''}${message}`))
+  const descriptor = parsed && 'descriptor' in parsed ? parsed.descriptor : undefined
+  if (!descriptor) return { descriptor, files, found: undefined, faults }
+  for (const name of descriptor.page?.files ?? []) await take(name, MAX_FILE)
+  const code = descriptor.has_backend ? await take(descriptor.backend, MAX_FILE) : undefined
+  if (!code) {
+    const forgotten =
+      !descriptor.has_backend && typeof (await contentOf(folder, descriptor.backend, MAX_FILE)) !== 'string'
+    if (forgotten)
+      faults.push(`module.json : has_backend : ${descriptor.backend} existe, mais has_backend n’est pas true`)
+    return { descriptor, files, found: undefined, faults }
+  }
+  faults.push(...lazyImports(code.toString(), descriptor.backend))
+  const found = await inspected(descriptor, files)
+  if (typeof found === 'string') faults.push(found)
+  else faults.push(...found.faults)
+  return { descriptor, files, found: typeof found === 'string' ? undefined : found, faults }
+}
+
+/** Returns the content of a file inside the folder, or a sentence that says why it cannot be installed. */
+async function contentOf(folder: string, name: string, most: number): Promise<Buffer | string> {
+  try {
+    const home = await realpath(folder)
+    const path = join(home, name)
+    const found = await lstat(path)
+    if (found.isSymbolicLink() || !(await realpath(path)).startsWith(home + sep))
+      return `${name} est un lien symbolique`
+    if (!found.isFile()) return `${name} n’est pas un fichier`
+    if (found.size > most) return `${name} dépasse ${most / 1024 / 1024} Mio`
+    return await readFile(path)
+  } catch (error) {
+    if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return `${name} n’existe pas`
+    return `${name} ne peut pas être lu (${error instanceof Error ? error.message : String(error)})`
+  }
+}
+
+/** Imports inside functions, which the load of the file does not show. */
+function lazyImports(code: string, file: string): string[] {
+  const names = Array.from(
+    code.matchAll(/\b(?:import|require)\s*\(\s*(['"])([^'"\n]{1,200})\1\s*\)/g),
+    ([, , name = '']) => name,
+  )
+  return [...new Set(names)]
+    .filter((name) => !name.startsWith('node:'))
+    .slice(0, 5)
+    .map((name) => `${file} importe « ${name} » dans une fonction : seuls des noms en « node: » sont possibles`)
+}
+
+/** Loads the code in a process of its own. Returns what it declares, or a sentence. */
+async function inspected(
+  { id, backend }: Descriptor,
+  files: ReadonlyMap<string, Buffer>,
+): Promise<Inspection | string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'ops-panel-check-')))
+  try {
+    const placed = moduleFiles(folder, id)
+    await placed.stage(files)
+    await placed.replace()
+    return await loadApart(folder, id, backend)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function loadApart(folder: string, id: string, file: string): Promise<Inspection | string> {
+  const [program = '', ...args] = ownProgram()
+  // Nothing of the caller's environment: the code of a module must not read the settings of a service.
+  const child = spawn(program, [...args, 'inspect-module', folder, id, file], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '', HOME: folder },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  let said = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-MAX_SAID)
+  })
+  return new Promise((resolve, reject) => {
+    let late = setTimeout(() => settle(`${file} n’a pas pu être chargé : le programme n’a pas démarré`), START_MS)
+    const settle = (result: Inspection | string) => {
+      clearTimeout(late)
+      child.kill('SIGKILL')
+      resolve(result)
+    }
+    child.on('error', reject)
+    child.on('message', (message) => {
+      if (message === 'ready') {
+        clearTimeout(late)
+        const text = `${file} n’est pas chargé après ${LOAD_MS / 1000} s : son code bloque, ou attend hors d’une fonction`
+        late = setTimeout(() => settle(text), LOAD_MS + 500)
+        return
+      }
+      const { data } = Inspection.safeParse(message)
+      settle(data ?? `${file} a envoyé un message inattendu`)
+    })
+    child.on('close', (code, signal) => {
+      const last = said.trim().split('\n').slice(-12).join('\n')
+      settle(
+        `${file} a mis fin au programme pendant son chargement (${signal ?? `code ${code}`})${last ? ` :\n${last}` : ''}`,
+      )
+    })
+  })
+}
