@@ -99,7 +99,7 @@ const WHOLE = [
 const WHOLE_ALONE = ['test/demo/jobs.test.ts', 'test/serve/slow-reader.test.ts']
 /** These kill, freeze and replace the service some hundred times, so they are a suite of their own. */
 const RESTARTS = [
-  'test/modules/deploy/killed-deployment.test.ts',
+  'test/modules/deploy/{killed-deployment,killed-steps}.test.ts',
   'test/serve/{frozen,handoff,killed-schedules}.test.ts',
   'test/soak/soak.test.ts',
 ]
