@@ -228,6 +228,7 @@ export interface Operations {
         | 'module_disabled'
         | 'module_removed'
         | 'module_taken_back'
+        | 'module_settings_changed'
       user?: string
       target?: string /** A time with its zone (RFC 3339). */
       from?: string /** A time with its zone (RFC 3339). */
@@ -326,6 +327,7 @@ export interface Operations {
         | 'module_disabled'
         | 'module_removed'
         | 'module_taken_back'
+        | 'module_settings_changed'
       user?: string
       target?: string /** A time with its zone (RFC 3339). */
       from?: string /** A time with its zone (RFC 3339). */
@@ -1810,22 +1812,72 @@ export interface Operations {
         repository: string
         commit: string
         updated_at: string
+        is_fork: boolean
+        is_mirror: boolean
+        is_private: boolean
+        origin: string
         installed: boolean
         installed_version: string | null
         is_enabled: boolean
       }>
       error: string | null
+      left: Array<{
+        code:
+          | 'archived'
+          | 'empty'
+          | 'no_code'
+          | 'bad_name'
+          | 'no_descriptor'
+          | 'invalid_descriptor'
+          | 'symlink'
+          | 'lfs_pointer'
+          | 'too_large'
+          | 'unreadable'
+          | 'list_repeats'
+          | 'list_too_long'
+        reason: string
+        count: number
+        repositories: Array<{ name: string; detail: string | null }>
+      }>
+      reading: boolean
+      progress: { repositories: number; read: number; is_listed: boolean } | null
+      read_at: string | null
     }
     code: 'enrolment_required' | 'forbidden' | 'rate_limited' | 'target_forbidden' | 'unauthenticated' | AnyCode
+  }
+  /** What changes between two commits */
+  'GET /api/registry/modules/{id}/changes': {
+    params: { id: ModuleId }
+    query: { from: string; to: string }
+    answer: {
+      commits: Array<{ commit: string; title: string; author: string; date: string }>
+      commits_total: number
+      dropped_total: number
+      files: Array<{ name: string; status: 'added' | 'removed' | 'modified' }>
+      files_total: number
+      unknown: 'from_missing' | 'to_missing' | 'too_long' | 'forge_failed' | null
+      error: string | null
+    }
+    code:
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'forge_missing'
+      | 'invalid_request'
+      | 'module_missing'
+      | 'rate_limited'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
   }
   /** Install a module */
   'POST /api/registry/modules/{id}/install': {
     params: { id: ModuleId }
-    body?: { commit?: string }
+    body?: { commit?: string; tag?: string; previous?: true; pinned?: true }
     answer: { message: string; deployment: DeploymentId | null }
     code:
       | 'body_too_large'
       | 'commit_changed'
+      | 'commit_missing'
       | 'core_module'
       | 'deployer_missing'
       | 'deployment_busy'
@@ -1834,13 +1886,43 @@ export interface Operations {
       | 'forge_failed'
       | 'forge_missing'
       | 'invalid_descriptor'
+      | 'invalid_files'
       | 'invalid_json'
       | 'invalid_request'
       | 'module_busy'
       | 'modules_folder_unusable'
       | 'rate_limited'
+      | 'release_unknown'
       | 'repository_missing'
       | 'step_up_required'
+      | 'tag_missing'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** The versions of a module */
+  'GET /api/registry/modules/{id}/versions': {
+    params: { id: ModuleId }
+    answer: {
+      tip: { commit: string; branch: string; version: string | null } | null
+      releases: Array<{
+        tag: string
+        name: string
+        commit: string
+        published_at: string
+        prerelease: boolean
+        notes: string
+      }>
+      tags: Array<{ tag: string; commit: string }>
+      installed: { version: string; commit: string | null; tag: string | null } | null
+      previous: { version: string; commit: string; tag: string | null } | null
+      error: string | null
+    }
+    code:
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'module_missing'
+      | 'rate_limited'
       | 'target_forbidden'
       | 'unauthenticated'
       | AnyCode

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Answer } from '../../client/index.ts'
 import { Action, useAct } from '../parts/action.tsx'
@@ -6,21 +7,38 @@ import { Loaded } from '../parts/loaded.tsx'
 import { deployment, followDeployment, keptDeployment } from '../wire/deployment.ts'
 import { useLoad } from '../wire/load.ts'
 import { api, isAdmin } from '../wire/panel.ts'
-import { fromService, words } from '../words/words.ts'
+import { words } from '../words/words.ts'
+import { AvailableModules } from './modules/available-modules.tsx'
 import { DeploymentLog } from './modules/deployment-log.tsx'
 import { type Installed, InstalledModule } from './modules/installed-module.tsx'
-import { OfferedModule } from './modules/offered-module.tsx'
+import { registryWords } from './modules/words.ts'
+
+/** The lists are short enough without a filter below this number. */
+const FILTER_THRESHOLD = 6
+/** The interval in ms at which a list that is still being read is shown. */
+const READING_MS = 2_000
 
 /** Installed and available modules, and the progress of a change. */
 export function ModulesPage() {
   const say = words().modules
   const installed = useLoad(readInstalled)
-  const offered = useLoad((signal) => readOffered(signal))
+  const filter = useSignal('')
+  const isReading = useSignal(false)
+  const offered = useLoad(
+    async (signal) => {
+      const found = await readOffered(signal)
+      isReading.value = found.reading
+      return found
+    },
+    [],
+    isReading.value ? { everyMs: READING_MS } : {},
+  )
   const reload = async () => {
     await Promise.all([installed.reload(), offered.reload()])
   }
   const refresh = useAct(async () => {
     const anew = await api('GET /api/registry/modules', { query: { refresh: '1' } })
+    isReading.value = anew.reading
     offered.set(anew)
     await installed.reload()
   })
@@ -33,10 +51,29 @@ export function ModulesPage() {
     const kept = keptDeployment()
     if (isAdmin.peek() && kept && !deployment.peek()) void change(kept)
   }, [])
+  const wanted = filter.value.trim().toLowerCase()
+  const matches = (each: Pick<Installed, 'id' | 'name' | 'description' | 'repository'>) =>
+    [each.id, each.name, each.description, each.repository ?? ''].some((text) => text.toLowerCase().includes(wanted))
+  const all = (offered.data.value?.modules.length ?? 0) + (installed.data.value?.length ?? 0)
   const onForge = new Map((offered.data.value?.modules ?? []).map((each) => [each.id, each]))
   return (
     <>
-      <Heading title={say.title}>{isAdmin.value && <Action act={refresh}>{say.refresh}</Action>}</Heading>
+      <Heading title={say.title}>
+        {isAdmin.value && all >= FILTER_THRESHOLD && (
+          <input
+            type="search"
+            class="filter"
+            aria-label={registryWords().filterBy}
+            placeholder={registryWords().filter}
+            data-key="/"
+            value={filter.value}
+            onInput={({ currentTarget }) => {
+              filter.value = currentTarget.value
+            }}
+          />
+        )}
+        {isAdmin.value && <Action act={refresh}>{say.refresh}</Action>}
+      </Heading>
       {deployment.value && <DeploymentLog of={deployment.value} />}
       <section aria-label={say.installed}>
         <h2>{say.installed}</h2>
@@ -51,12 +88,15 @@ export function ModulesPage() {
                 change={change}
               />
             )
-            const [added, core] = [found.filter(({ is_core }) => !is_core), found.filter(({ is_core }) => is_core)]
+            const matching = found.filter(matches)
+            const added = matching.filter(({ is_core }) => !is_core)
+            const core = matching.filter(({ is_core }) => is_core)
+            if (wanted && matching.length === 0) return <p class="empty">{registryWords().noMatch}</p>
             return (
               <>
-                {added.length === 0 && <p class="empty">{say.noneInstalled}</p>}
+                {added.length === 0 && !wanted && <p class="empty">{say.noneInstalled}</p>}
                 {added.length > 0 && <ul class="list modules">{added.map(row)}</ul>}
-                <details class="core">
+                <details class="core" open={wanted !== '' && core.length > 0}>
                   <summary>{say.coreModules(core.length)}</summary>
                   <ul class="list modules">{core.map(row)}</ul>
                 </details>
@@ -69,27 +109,15 @@ export function ModulesPage() {
         <section aria-label={say.available}>
           <h2>{say.available}</h2>
           <Loaded of={offered} rows={2}>
-            {({ modules, error }) => {
-              const others = modules.filter((each) => !each.installed)
-              return (
-                <>
-                  {error && (
-                    <div class="notice" role="status">
-                      <p>{modules.length > 0 ? say.forgeError : say.forgeErrorEmpty}</p>
-                      <p class="dim">{fromService(error)}</p>
-                    </div>
-                  )}
-                  {others.length === 0 && !error && <p class="empty">{say.noneAvailable}</p>}
-                  {others.length > 0 && (
-                    <ul class="list modules">
-                      {others.map((each) => (
-                        <OfferedModule key={each.id} module={each} change={change} again={refresh.run} />
-                      ))}
-                    </ul>
-                  )}
-                </>
-              )
-            }}
+            {(found) => (
+              <AvailableModules
+                of={found}
+                matches={matches}
+                isFiltered={wanted !== ''}
+                change={change}
+                again={refresh.run}
+              />
+            )}
           </Loaded>
         </section>
       )}
@@ -108,5 +136,6 @@ async function readInstalled(signal: AbortSignal): Promise<Installed[]> {
 }
 
 async function readOffered(signal: AbortSignal): Promise<Answer<'GET /api/registry/modules'>> {
-  return isAdmin.value ? api('GET /api/registry/modules', { signal }) : { modules: [], error: null }
+  if (isAdmin.value) return api('GET /api/registry/modules', { signal })
+  return { modules: [], error: null, left: [], reading: false, progress: null, read_at: null }
 }

@@ -31,6 +31,7 @@ import { waveSentences } from './en/sentences/waves.ts'
 import { plan } from './en/plan.ts'
 import { protection } from './en/protection.ts'
 import { reboot } from './en/reboot.ts'
+import { registry } from './en/registry.ts'
 import { restarts } from './en/restarts.ts'
 import { run } from './en/run.ts'
 import { schedules } from './en/schedules.ts'
@@ -99,6 +100,7 @@ export const later: LaterWords = {
   laterErrors,
   notifications,
   protection,
+  registry,
   schedules,
   serviceKey,
   setup,

@@ -17,6 +17,7 @@ import { palette } from './fr/palette.ts'
 import { plan } from './fr/plan.ts'
 import type { protection } from './fr/protection.ts'
 import { reboot } from './fr/reboot.ts'
+import type { registry } from './fr/registry.ts'
 import { restarts } from './fr/restarts.ts'
 import { run } from './fr/run.ts'
 import type { schedules } from './fr/schedules.ts'
@@ -64,6 +65,7 @@ export interface LaterWords {
   laterErrors: typeof laterErrors
   notifications: typeof notifications
   protection: typeof protection
+  registry: typeof registry
   schedules: typeof schedules
   serviceKey: typeof serviceKey
   setup: typeof setup

@@ -4,6 +4,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/words.ts'
 import { installShown, type Offered } from './install-shown.tsx'
+import { registryWords } from './words.ts'
 
 interface OfferedModuleProps {
   module: Offered
@@ -38,11 +39,34 @@ export function OfferedModule({ module, change, again }: OfferedModuleProps) {
             </a>
           </p>
         )}
+        <Origin of={module} />
         <Problem error={install.error.value} retry={install.run} />
       </div>
       <Action act={install} class="small" label={say.installOf(name)}>
         {say.install}
       </Action>
     </li>
+  )
+}
+
+/** The repository is not everybody's, or comes from another one. */
+function Origin({ of: { is_private, is_fork, is_mirror, origin } }: { of: Offered }) {
+  const say = registryWords()
+  const link = safeLink(origin)
+  const kind = is_fork ? (link ? say.isForkOf : say.isFork) : is_mirror ? (link ? say.isMirrorOf : say.isMirror) : ''
+  return (
+    <>
+      {is_private && <p class="dim">{say.isPrivate}</p>}
+      {kind && (
+        <p class="dim">
+          {kind}{' '}
+          {link && (
+            <a class="mono" href={link} target="_blank" rel="noreferrer noopener">
+              {origin}
+            </a>
+          )}
+        </p>
+      )}
+    </>
   )
 }

@@ -1,0 +1,32 @@
+import type { registry as fr } from '../fr/registry.ts'
+
+export const registry: typeof fr = {
+  filter: 'Filter',
+  filterBy: 'Filter by name, description or repository',
+  noMatch: 'No module matches.',
+  readingNames: (count: number) => `Reading the list of repositories: ${count} so far…`,
+  reading: (read: number, all: number) => `Reading repositories: ${read} of ${all}…`,
+  more: (count: number) => `Show ${count} more`,
+  shownOf: (shown: number, all: number) => `${shown} of ${all} modules`,
+  isPrivate: 'Private repository',
+  isFork: 'Fork',
+  isForkOf: 'Fork of',
+  isMirror: 'Mirror',
+  isMirrorOf: 'Mirror of',
+  left: (count: number) => (count === 1 ? '1 repository is not offered' : `${count} repositories are not offered`),
+  others: (count: number) => `and ${count} more`,
+  reason: {
+    archived: 'Archived',
+    empty: 'Empty',
+    no_code: 'Without code: the repository’s “Code” section is off',
+    bad_name: 'Their names cannot be names of modules: only small letters, digits and hyphens',
+    no_descriptor: 'Without a module.json',
+    invalid_descriptor: 'Their module.json is invalid',
+    symlink: 'Their module.json is a symbolic link',
+    lfs_pointer: 'Their module.json is a Git LFS pointer: the file itself is not in the repository',
+    too_large: 'Their module.json is larger than 64 KiB',
+    unreadable: 'The forge did not let them be read',
+    list_repeats: 'The forge keeps returning the same page: the list may not be complete',
+    list_too_long: 'The list is too long: the rest was not read',
+  },
+}

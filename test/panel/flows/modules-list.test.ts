@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { LFS_POINTER } from '../../forge-repository.ts'
+import { testForge } from '../../forge.ts'
+import { openPage, signIn } from '../browser.ts'
+import { findingsOf } from './page-findings.ts'
+import { started } from './started.ts'
+
+const COUNT = 120
+
+async function opened() {
+  const forge = await testForge()
+  for (let n = 0; n < COUNT; n += 1) {
+    const descriptor = { id: `module-${n}`, name: `Module ${n}`, version: '1.0.0', description: `Does ${n}.` }
+    forge.put({
+      name: descriptor.id,
+      ...(n === 7 && { forkOf: 'https://forge.example/other/seven' }),
+      branches: { main: { files: { 'module.json': JSON.stringify(descriptor) } } },
+    })
+  }
+  forge.put({ name: 'old', archived: true, branches: {} })
+  forge.put({ name: 'pointer', branches: { main: { files: { 'module.json': LFS_POINTER } } } })
+  forge.put({ name: 'nameless', branches: { main: { files: { 'module.json': '{"id":"nameless"}' } } } })
+  const { service } = await started({ PANEL_FORGE_URL: forge.url, PANEL_FORGE_ORG: forge.org })
+  const page = await openPage(`${service.url}/modules`)
+  await signIn(page)
+  const available = page.getByRole('region', { name: 'Disponibles sur la forge' })
+  return { forge, page, available, rows: available.locator('.modules > li') }
+}
+
+test('many modules are shown in parts, found by a filter, and those left out are grouped by the reason', async () => {
+  const { page, available, rows } = await opened()
+  await available.getByText('50 modules sur 120').waitFor()
+  expect(await rows.count()).toBe(50)
+  await available.getByRole('button', { name: 'Afficher 50 de plus' }).click()
+  await available.getByRole('button', { name: 'Afficher 20 de plus' }).click()
+  expect(await rows.count()).toBe(COUNT)
+
+  const filter = page.getByRole('searchbox', { name: 'Filtrer par nom, description ou dépôt' })
+  await filter.fill('module-7 ')
+  await expect.poll(() => rows.count()).toBe(11)
+  await filter.fill('does 7.')
+  await expect.poll(() => rows.count()).toBe(1)
+  expect(await rows.getByRole('link', { name: 'https://forge.example/other/seven' }).count()).toBe(1)
+  await filter.fill('nothing like this')
+  await available.getByText('Aucun module ne correspond.').waitFor()
+  await filter.fill('')
+
+  await available.getByText('3 dépôts ne sont pas proposés').click()
+  await available.getByText('Archivés (1)').waitFor()
+  await available.getByText('pointeur Git LFS').waitFor()
+  await available.getByText('nameless — name : obligatoire ; version : obligatoire').waitFor()
+  expect(await findingsOf(page)).toEqual([])
+  await page.setViewportSize({ width: 320, height: 700 })
+  expect(await findingsOf(page)).toEqual([])
+})
+
+test('a forge that is slow neither delays the installed modules nor hides what it has given', async () => {
+  const { forge, page, available, rows } = await opened()
+  await available.getByText('50 modules sur 120').waitFor()
+  forge.put({
+    name: 'late',
+    branches: { main: { files: { 'module.json': JSON.stringify({ id: 'late', name: 'Late', version: '1' }) } } },
+  })
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  forge.behave = async ({ url }) => {
+    if (url?.includes('/late/')) await held
+    return false
+  }
+  await page.getByRole('button', { name: 'Actualiser' }).click()
+  await page.reload()
+  await page.getByText('Le panneau lui-même').waitFor()
+  await available.getByText(/^Lecture des dépôts : 12\d sur 123…$/).waitFor()
+  expect(await rows.count()).toBe(50)
+  letGo()
+  await available.getByText('50 modules sur 121').waitFor()
+  await expect.poll(() => available.getByText('Lecture des dépôts').count()).toBe(0)
+})
