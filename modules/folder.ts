@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
   chownTo,
@@ -127,6 +127,13 @@ export async function readPlace(folder: string): Promise<string | undefined> {
   return (await readIfExists(join(folder, PLACE_FILE)))?.trim() || undefined
 }
 
+/** Removes what services have left that were killed while they wrote the id of a folder of modules. */
+export async function removeStrayPlaces(folder: string): Promise<void> {
+  if (!(await exists(folder))) return
+  for (const name of await readdir(folder))
+    if (name.startsWith(`${PLACE_FILE}.`)) await rm(join(folder, name), { force: true })
+}
+
 /** Returns the id of a folder of modules. Creates the folder and the id where they are missing. */
 export async function ensurePlace(folder: string): Promise<string> {
   const known = await readPlace(folder)
@@ -134,9 +141,12 @@ export async function ensurePlace(folder: string): Promise<string> {
   await makeModulesFolder(folder)
   const file = join(folder, PLACE_FILE)
   const id = randomUUID()
-  await createFileAtomically(file, `${id}\n`).catch((error: unknown) => {
-    if (!isCode(error, 'EEXIST')) throw error
-  })
+  const create = () =>
+    createFileAtomically(file, `${id}\n`).catch((error: unknown) => {
+      if (!isCode(error, 'EEXIST')) throw error
+    })
+  // Another service that starts in this moment may take the staged file for one that was left behind.
+  await create().catch((error: unknown) => (isCode(error, 'ENOENT') ? create() : Promise.reject(error)))
   await chownTo(file, await stat(folder))
   return (await readPlace(folder)) ?? id
 }

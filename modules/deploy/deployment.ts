@@ -20,7 +20,7 @@ import type { Instance } from '../../platform/program.ts'
 import type { Actor } from '../../runtime/audit.ts'
 import type { Hub, HubEvent } from '../../platform/hub.ts'
 import { moduleAuditStatement } from '../codes.ts'
-import { moduleFiles, readPlace } from '../folder.ts'
+import { moduleFiles, readPlace, removeStrayPlaces } from '../folder.ts'
 
 /** The services that deployments use; `folder` is the folder of modules. */
 export interface DeploymentServices {
@@ -59,6 +59,7 @@ export type Decision = 'try' | 'supervised' | 'wait' | 'leave' | { rollBack: str
  */
 export async function resumeDeployment(services: DeploymentServices): Promise<Deployment | undefined> {
   const { db, folder, instance } = services
+  await removeStrayPlaces(folder)
   const place = await readPlace(folder)
   const deployment = place === undefined ? undefined : await lastDeployment(db, place)
   if (!deployment) return undefined

@@ -9,8 +9,8 @@ import { useLoad } from '../wire/load.ts'
 import { api, isAdmin } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { AvailableModules } from './modules/available-modules.tsx'
-import { DeploymentLog } from './modules/deployment-log.tsx'
 import { type Installed, InstalledModule } from './modules/installed-module.tsx'
+import { LooseDeployment } from './modules/row-deployment.tsx'
 import { registryWords } from './modules/words.ts'
 
 /** The lists are short enough without a filter below this number. */
@@ -74,7 +74,7 @@ export function ModulesPage() {
         )}
         {isAdmin.value && <Action act={refresh}>{say.refresh}</Action>}
       </Heading>
-      {deployment.value && <DeploymentLog of={deployment.value} />}
+      <LooseDeployment />
       <section aria-label={say.installed}>
         <h2>{say.installed}</h2>
         <Loaded of={installed} rows={4}>

@@ -1,37 +1,80 @@
+import { signal } from '@preact/signals'
 import { type Answer, ApiError } from '../../../client/index.ts'
 import { confirm } from '../../parts/dialog.tsx'
 import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
+import { Changes } from './changes.tsx'
+import { type ChosenRelease, CommitName, ReleaseChoice } from './release-choice.tsx'
+import { noteStart } from './row-deployment.tsx'
 
 export type Offered = Answer<'GET /api/registry/modules'>['modules'][number]
 
-/** The length of a short commit id, as on forges. */
-const SHORT = 10
-
 /**
- * Installs exactly the listed commit of a module after a confirmation. Resolves with the deployment that it started, null when none was
+ * Installs exactly the shown release of a module after a confirmation. Resolves with the deployment that it started, null when none was
  * needed, undefined when the user declined; calls `again` to reload the list when the forge has a newer commit.
  */
 export async function installShown(
-  { id, name, version, commit, has_backend }: Offered,
+  { id, name, version, commit, repository, has_backend }: Offered,
+  again: () => Promise<void>,
+): Promise<string | null | undefined> {
+  const say = words().modules
+  const chosen = signal<ChosenRelease>({ commit })
+  const text = (
+    <>
+      <ReleaseChoice id={id} repository={repository} tip={{ commit, version }} chosen={chosen} />
+      <p>{has_backend ? say.codeRights : say.noCode}</p>
+    </>
+  )
+  if (!(await confirm({ title: say.installTitle(name), text, verb: say.install, danger: has_backend })))
+    return undefined
+  return installed(id, chosen.value, again)
+}
+
+interface Returning {
+  id: string
+  name: string
+  repository: string | null
+  /** The commit of the current release. */
+  commit: string | null
+  has_backend: boolean
+}
+
+/** Returns a module to the release before, after a confirmation. Resolves like `installShown`. */
+export async function returnTo(
+  { id, name, repository, commit, has_backend }: Returning,
+  previous: { version: string; commit: string },
   again: () => Promise<void>,
 ): Promise<string | null | undefined> {
   const say = words().modules
   const text = (
     <>
-      <p>{say.installCommit}</p>
+      <p>{say.returnText}</p>
       <p>
-        <code class="mono" title={commit}>
-          {commit.slice(0, SHORT)}
-        </code>
+        <CommitName of={previous.commit} />
       </p>
-      <p>{has_backend ? say.codeRights : say.noCode}</p>
+      {commit && <Changes id={id} repository={repository} from={commit} to={previous.commit} />}
+      {has_backend && <p>{say.codeRights}</p>}
     </>
   )
-  if (!(await confirm({ title: say.installTitle(name, version), text, verb: say.install, danger: has_backend })))
-    return undefined
+  const title = say.returnTitle(name, previous.version)
+  if (!(await confirm({ title, text, verb: say.returnVerb, danger: has_backend }))) return undefined
+  return installed(id, { commit: previous.commit, previous: true }, again)
+}
+
+/** Fetches the files of the installed release again. Resolves with the deployment. */
+export function fetchAgain(id: string, commit: string, again: () => Promise<void>): Promise<string | null> {
+  return installed(id, { commit, pinned: true }, again)
+}
+
+async function installed(
+  id: string,
+  body: ChosenRelease & { previous?: true; pinned?: true },
+  again: () => Promise<void>,
+): Promise<string | null> {
   try {
-    return (await api('POST /api/registry/modules/{id}/install', { params: { id }, body: { commit } })).deployment
+    const { deployment } = await api('POST /api/registry/modules/{id}/install', { params: { id }, body })
+    noteStart(deployment, id)
+    return deployment
   } catch (error) {
     if (error instanceof ApiError && error.code === 'commit_changed') await again()
     throw error

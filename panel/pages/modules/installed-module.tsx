@@ -9,7 +9,8 @@ import { Status, type StatusKind } from '../../parts/status.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { api, isAdmin } from '../../wire/panel.ts'
 import { fromService, words } from '../../words/words.ts'
-import { installShown, type Offered } from './install-shown.tsx'
+import { fetchAgain, installShown, type Offered, returnTo } from './install-shown.tsx'
+import { noteStart, RowDeployment } from './row-deployment.tsx'
 
 export type Installed = Answer<'GET /api/modules'>[number] & {
   problem?: Answer<'GET /api/repair/modules'>[number]['problem']
@@ -29,20 +30,26 @@ interface InstalledModuleProps {
 /** An installed module with its state and the actions of administrators. */
 export function InstalledModule({ module, newest, change, again }: InstalledModuleProps) {
   const { modules: say } = words()
-  const { id, name, version, description, is_core, is_enabled, problem, detail, nav_href } = module
+  const { id, name, version, description, is_core, is_enabled, problem, detail, nav_href, commit, tag, previous } =
+    module
   const row = useRef<HTMLLIElement>(null)
   const toggle = useAct(async () => {
     const operation = is_enabled ? 'POST /api/modules/{id}/disable' : 'POST /api/modules/{id}/enable'
     const { deployment } = await api(operation, { params: { id } })
+    noteStart(deployment, id)
     await change(deployment)
     if (!deployment) toast(is_enabled ? say.disabled(name) : say.enabled(name))
   })
-  const update = useAct(async () => {
-    const deployment = newest && (await installShown(newest, again))
+  /** Follows what an installation has started, unless the user declined it. */
+  const follow = async (starting: Promise<string | null | undefined>) => {
+    const deployment = await starting
     if (deployment === undefined) return
     await change(deployment)
     if (!deployment) toast(say.isInstalled(name))
-  })
+  }
+  const update = useAct(async () => newest && follow(installShown(newest, again)))
+  const goBack = useAct(async () => previous && follow(returnTo(module, previous, again)))
+  const pin = useAct(async () => commit && follow(fetchAgain(id, commit, again)))
   const remove = useAct(async () => {
     const question = { title: say.removeTitle(name), text: say.removeText, verb: say.remove, danger: true, typed: name }
     if (!(await confirm(question))) return
@@ -65,12 +72,21 @@ export function InstalledModule({ module, newest, change, again }: InstalledModu
       <Status is={kind} hidden />
       <div class="grow">
         <p>
-          <strong>{is_core ? fromService(name) : name}</strong> {!is_core && <span class="dim num">{version}</span>}
+          <strong>{is_core ? fromService(name) : name}</strong> {!is_core && <span class="dim num">{version}</span>}{' '}
+          {commit && (
+            <span class="dim mono small" title={commit}>
+              {tag ?? commit.slice(0, 10)}
+            </span>
+          )}
         </p>
         <p class="dim">{is_core ? fromService(description) : description}</p>
         <p class={problem ? `${kind}-text` : 'dim'}>{word}</p>
         {detail && <p class="dim mono">{fromService(detail)}</p>}
-        <Problem error={toggle.error.value ?? update.error.value ?? remove.error.value} />
+        <Problem
+          error={
+            toggle.error.value ?? update.error.value ?? goBack.error.value ?? pin.error.value ?? remove.error.value
+          }
+        />
       </div>
       {!is_core && (
         <div class="acts">
@@ -81,15 +97,30 @@ export function InstalledModule({ module, newest, change, again }: InstalledModu
           )}
           {isAdmin.value && (
             <>
-              {newest && newest.version !== version && (
+              {newest && newest.commit !== commit && (
                 <Action act={update} class="small primary" label={say.updateOf(name, newest.version)}>
-                  {say.update(newest.version)}
+                  {newest.version === version ? say.updateCommit : say.update(newest.version)}
+                </Action>
+              )}
+              {problem === 'files_missing' && commit && (
+                <Action act={pin} class="small primary" label={say.fetchAgainOf(name)}>
+                  {say.fetchAgain(tag ?? commit.slice(0, 10))}
                 </Action>
               )}
               <Action act={toggle} class="small" label={is_enabled ? say.disableOf(name) : say.enableOf(name)}>
                 {is_enabled ? say.disable : say.enable}
               </Action>
               <Menu label={say.moreOf(name)}>
+                {previous && (
+                  <button type="button" onClick={() => void goBack.run()}>
+                    {say.returnTo(previous.version)}
+                  </button>
+                )}
+                {newest && (
+                  <button type="button" onClick={() => void update.run()}>
+                    {say.chooseRelease}
+                  </button>
+                )}
                 <button type="button" onClick={() => void remove.run()}>
                   {say.remove}
                 </button>
@@ -98,6 +129,7 @@ export function InstalledModule({ module, newest, change, again }: InstalledModu
           )}
         </div>
       )}
+      <RowDeployment module={id} />
     </li>
   )
 }

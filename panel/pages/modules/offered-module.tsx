@@ -4,6 +4,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/words.ts'
 import { installShown, type Offered } from './install-shown.tsx'
+import { RowDeployment } from './row-deployment.tsx'
 import { registryWords } from './words.ts'
 
 interface OfferedModuleProps {
@@ -45,6 +46,7 @@ export function OfferedModule({ module, change, again }: OfferedModuleProps) {
       <Action act={install} class="small" label={say.installOf(name)}>
         {say.install}
       </Action>
+      <RowDeployment module={module.id} />
     </li>
   )
 }
