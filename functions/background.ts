@@ -39,6 +39,7 @@ import modulesRemove from './modules/modules-remove.command.ts'
 import deliver from './notifications/deliver.task.ts'
 import factorsEnrol from './passkeys/factors-enrol.command.ts'
 import modulesInstall from './registry/modules-install.command.ts'
+import modulesRestore from './releases/modules-restore.command.ts'
 import pruneDeployments from './registry/prune-deployments.task.ts'
 import noteStanding from './restarts/note-standing.task.ts'
 import { rebootJob } from './restarts/reboot-job.ts'
@@ -109,6 +110,7 @@ export const commands: readonly CliCommand[] = [
   modulesInstall, // ops-panel modules install <folder>
   modulesList, //    ops-panel modules list
   modulesRemove, //  ops-panel modules remove <module>
+  modulesRestore, // ops-panel modules restore [module]
   restore, //     ops-panel restore <file>
   sessionsEnd, // ops-panel sessions end <user>
   settingsGet, // ops-panel settings get [key]

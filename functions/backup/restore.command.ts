@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, constants, copyFile, link, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { type Claim, claimFile, type Copy, inspectCopy } from '../../db/libsql/copy.ts'
+import * as z from 'zod'
+import { type Claim, claimFile, type Copy, inspectCopy, openCopy } from '../../db/libsql/copy.ts'
 import { SCHEMA_VERSION } from '../../db/migrate.ts'
 import type { Config } from '../../platform/config.ts'
 import {
@@ -45,9 +46,11 @@ export default defineCommand({
     const kept = `avant-${clock().toISOString().replaceAll(/[:.]/g, '-')}`
 
     const staged = `${database}${STAGED}${randomUUID()}`
+    let modules = 0
     try {
       await stage(backup, staged, owner)
       await checkCopy(backup, staged, key)
+      modules = await modulesOfForge(staged)
       await swap(staged, database, there ? `${database}.${kept}` : undefined)
     } finally {
       for (const suffix of ['', ...LOGS]) await rm(`${staged}${suffix}`, { force: true })
@@ -56,6 +59,7 @@ export default defineCommand({
     const lines = [`Restauré : ${database}`, ...(there ? [`L’ancienne base est gardée : ${database}.${kept}`] : [])]
     return [
       ...lines,
+      ...(modules > 0 ? [MODULES] : []),
       'Les sessions et les jetons d’API d’alors valent de nouveau : « sessions end », « keys rotate --revoke » et « tokens revoke » y mettent fin.',
     ].join('\n')
   },
@@ -124,6 +128,21 @@ async function checkCopy(backup: string, staged: string, key: Buffer): Promise<v
   // An earlier key may have sealed some secrets; the right key opens at least one.
   if (sealed.length > 0 && !opensAny(sealed, key))
     throw new CommandError(`la clé n’est pas celle de cette sauvegarde : elle n’en déchiffre aucun secret.`)
+}
+
+const MODULES =
+  'Modules : la sauvegarde n’a pas leurs fichiers. « modules restore » récupère sur la forge ceux qui manquent ou ne sont pas du commit enregistré.'
+
+/** Returns the number of modules that come from the forge. */
+async function modulesOfForge(file: string): Promise<number> {
+  const copy = await openCopy(file)
+  try {
+    const sql = 'SELECT count(*) AS count FROM modules WHERE is_core = 0 AND "commit" IS NOT NULL'
+    const [found] = await copy.query(z.object({ count: z.number() }), sql)
+    return found?.count ?? 0
+  } finally {
+    await copy.close()
+  }
 }
 
 function opensAny(sealed: Copy['sealed'], key: Buffer): boolean {

@@ -1,7 +1,9 @@
 import * as z from 'zod'
-import { listModules } from '../../db/modules.ts'
+import { listModules, type ModuleRow } from '../../db/modules.ts'
+import { moduleFiles, type ModuleProblem } from '../../modules/modules.ts'
 import { READS } from '../../runtime/function.ts'
 import { EXAMPLE_MODULE, Module, moduleView } from '../modules/module.ts'
+import { namesOf } from '../registry/installation.ts'
 import { namesOnForge, readRegistry } from '../registry/registry.ts'
 import { defineFunction } from '../services.ts'
 
@@ -28,17 +30,34 @@ export default defineFunction({
   },
 
   async handler(_, context) {
-    const { db, boot, modules } = context
+    const { db, config, boot, modules } = context
     const rows = (await listModules(db)).filter(({ is_core }) => is_core === 0)
     // Only a forge that was read can show that a module is missing.
     const { registry, error } = rows.length > 0 ? await readRegistry(context, {}) : NOT_ASKED
     const there = error === null && registry ? namesOnForge(registry) : undefined
-    return rows.map((row) => {
+    const faults = await Promise.all(rows.map((row) => filesFault(config.modulesDir, row)))
+    return rows.map((row, n) => {
       const unloaded = row.is_enabled && row.backend !== null && !modules.isLoaded(row)
       const broken = unloaded ? (modules.problem(row.id) ?? NOT_LOADED) : undefined
       const gone = row.repository !== null && there !== undefined && !there.has(row.id)
-      const problem = broken ?? (gone ? GONE : { problem: null, detail: null })
+      const fault = faults[n]
+      const other = fault?.isOther ? fault.problem : undefined
+      const problem = other ?? broken ?? fault?.problem ?? (gone ? GONE : { problem: null, detail: null })
       return { ...moduleView(row, boot.version), ...problem }
     })
   },
 })
+
+/** The problem of the files in place: one is missing, or they come from another commit than the one on record. */
+async function filesFault(
+  folder: string,
+  row: ModuleRow,
+): Promise<{ problem: ModuleProblem; isOther: boolean } | undefined> {
+  const fault = await moduleFiles(folder, row.id).fault({ names: namesOf(row), commit: row.commit })
+  if (!fault) return undefined
+  const detail =
+    'other' in fault
+      ? `Ses fichiers sont ceux du commit ${fault.other}, pas ceux du commit ${row.commit} enregistré.`
+      : `${fault.missing} n’existe pas dans le dossier du module`
+  return { problem: { problem: 'files_missing', detail }, isOther: 'other' in fault }
+}

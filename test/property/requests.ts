@@ -350,6 +350,7 @@ const VALID_QUERIES: Readonly<Record<string, readonly string[]>> = {
   'GET /api/auth/tokens': ['?all=true', '?all=false'],
   'GET /api/auth/users': ['?limit=1', '?limit=2&after=user-1'],
   'GET /api/registry/modules': ['?refresh=1'],
+  'GET /api/registry/modules/:id/changes': [`?from=${'1'.repeat(40)}&to=${'2'.repeat(40)}`, '?from=main&to='],
   'GET /api/schedules': ['?limit=5', '?limit=3&after=4+a+Nuit', '?q=nu&limit=2'],
   'GET /api/schedules/:id/runs': ['?limit=5'],
   'GET /api/schedules/preview': ['?cron=0+3+*+*+0&timezone=Europe/Paris', '?cron=*/5+*+*+*+*&timezone=UTC'],

@@ -50,6 +50,7 @@ export const details: typeof french = {
     version: 'Version',
     repository: 'Repository',
     commit: 'Commit',
+    tag: 'Tag',
     folder: 'Folder',
     application: 'Application',
     address: 'Address',

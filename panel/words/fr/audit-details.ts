@@ -49,6 +49,7 @@ export const details = {
     version: 'Version',
     repository: 'Dépôt',
     commit: 'Commit',
+    tag: 'Étiquette (tag)',
     folder: 'Dossier',
     application: 'Application',
     address: 'Adresse',

@@ -64,6 +64,50 @@ export const moduleSentences: readonly Pair[] = [
   ['le dépôt n’a pas de {}', 'the repository has no {}'],
   ['« {} » n’a pas de fichier {} au commit {}', '“{}” has no file {} at commit {}'],
 
+  // Releases
+  ['La forge n’a plus le commit {} de ce module.', 'The forge no longer has the commit {} of this module.'],
+  ['La forge n’a plus l’étiquette (tag) {} de ce module.', 'The forge no longer has the tag {} of this module.'],
+  [
+    'Le panneau ne connaît pas cette version du module : relisez la liste.',
+    'The panel does not know this version of the module. Reload the list.',
+  ],
+  [
+    'Des fichiers du module manquent, ou ne peuvent pas être utilisés.',
+    'The module’s files are missing or cannot be used.',
+  ],
+  ['n’existe pas à ce commit', 'does not exist at this commit'],
+  ['{} n’existe pas à ce commit', '{} does not exist at this commit'],
+  ['est un lien symbolique', 'is a symbolic link'],
+  [
+    'est un pointeur Git LFS : le fichier lui-même n’est pas dans le dépôt',
+    'is a Git LFS pointer: the file itself is not in the repository',
+  ],
+  ['dépasse 5 Mio', 'is larger than 5 MiB'],
+  ['les fichiers de la page dépassent 10 Mio ensemble', 'the files of the page are larger than 10 MiB together'],
+  [
+    '« tag », « previous » ou « pinned », un seul à la fois, avec « commit »',
+    '“tag”, “previous” or “pinned”, one of them alone, with “commit”',
+  ],
+  ['le nom d’une étiquette (tag) de Git', 'the name of a Git tag'],
+  ['l’étiquette {} de « {} »', 'the tag {} of “{}”'],
+  ['les étiquettes de « {} »', 'the tags of “{}”'],
+  ['les versions publiées de « {} »', 'the releases of “{}”'],
+  ['le commit {}', 'the commit {}'],
+  ['les changements de « {} »', 'the changes of “{}”'],
+  ['Il y a trop de changements pour les lire tous.', 'There are too many changes to read them all.'],
+  [
+    'La forge n’a plus le commit installé : la branche a été réécrite.',
+    'The forge no longer has the installed commit: the branch was rewritten.',
+  ],
+  ['La forge n’a pas ce commit.', 'The forge does not have this commit.'],
+  ['La forge ne compare pas ces deux commits.', 'The forge does not compare these two commits.'],
+  [
+    'Ses fichiers sont ceux du commit {}, pas ceux du commit {} enregistré.',
+    'Its files are those of commit {}, not those of the recorded commit {}.',
+  ],
+  ['Les fichiers du module sont préparés.', 'The module’s files are being prepared.'],
+  ['Le module est en place.', 'The module is in place.'],
+
   // Modules
   ['Le descripteur du module (module.json) est invalide.', 'The module’s descriptor (module.json) is invalid.'],
   ['Le dossier des modules ne peut pas être utilisé ({}).', 'The modules folder cannot be used ({}).'],
