@@ -137,6 +137,9 @@ const MODULES =
 async function modulesOfForge(file: string): Promise<number> {
   const copy = await openCopy(file)
   try {
+    // Copies of the earliest versions have no modules, or none from a forge.
+    const there = `SELECT 1 FROM pragma_table_info('modules') WHERE name = 'commit'`
+    if ((await copy.query(z.unknown(), there)).length === 0) return 0
     const sql = 'SELECT count(*) AS count FROM modules WHERE is_core = 0 AND "commit" IS NOT NULL'
     const [found] = await copy.query(z.object({ count: z.number() }), sql)
     return found?.count ?? 0

@@ -36,13 +36,18 @@ export async function startReplaceable(forge: TestForge, folder?: string, env: R
     const answer = await fetch(`${url}${path}`, { headers, ...(signal && { signal }) })
     return { status: answer.status, body: await answer.json() }
   }
-  const send = (method: 'POST' | 'DELETE', path: string) => fetch(`${url}${path}`, { method, headers })
+  const send = (method: 'POST' | 'DELETE', path: string, body?: object) =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
   return {
     ...program,
     url,
     data,
     get,
-    post: (path: string) => send('POST', path),
+    post: (path: string, body?: object) => send('POST', path, body),
     remove: (path: string) => send('DELETE', path),
     boot: async () => Health.parse((await get('/api/health')).body).boot_id,
     /** Waits until a start other than that one answers. */

@@ -70,6 +70,14 @@ export const repository = (id: string, version: string, code = saying(id, versio
   },
 })
 
+/** The same with a page of two files, each of which holds the version. */
+export function withPage({ name, branches }: ReturnType<typeof repository>, version: string) {
+  const { 'module.json': descriptor, ...rest } = branches.main.files
+  const page = { files: ['page/index.html', 'page/page.js'] }
+  const files = { 'module.json': JSON.stringify({ ...JSON.parse(descriptor), page }), ...rest }
+  return { name, branches: { main: { files: { ...files, 'page/index.html': version, 'page/page.js': version } } } }
+}
+
 const EXAMPLE = new URL('../../../examples/module-hello/', import.meta.url)
 
 /** The example module as a forge serves it. */

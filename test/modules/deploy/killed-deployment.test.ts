@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from '@libsql/client'
 import { expect, onTestFinished, test } from 'vitest'
@@ -8,7 +8,7 @@ import { openDatabase } from '../../../db/libsql/client.ts'
 import type { Database } from '../../../db/libsql/database.ts'
 import { temporaryFolder } from '../../db/folder.ts'
 import { type TestForge, testForge } from '../../forge.ts'
-import { repository } from '../../functions/modules/module.ts'
+import { repository, withPage } from '../../functions/modules/module.ts'
 import { killAll, startReplaceable } from '../../serve/replaceable.ts'
 
 /** The tests start several processes, on a machine that may be busy. */
@@ -54,62 +54,90 @@ async function inWrite(folder: string): Promise<void> {
 }
 
 const Row = z.object({ state: z.enum([...STEPS, ...ENDS]), finished_at: z.string().nullable() })
-/** The deployment of the second version. */
-async function findSecond(db: Database) {
-  const [row] = await db.query(Row, 'SELECT state, finished_at FROM deployments ORDER BY rowid LIMIT 1 OFFSET 1')
+/** The deployment after so many earlier ones. */
+async function findAfter(db: Database, earlier: number) {
+  const sql = 'SELECT state, finished_at FROM deployments ORDER BY rowid LIMIT 1 OFFSET ?'
+  const [row] = await db.query(Row, sql, [earlier])
   return row
 }
 
-/** Publishes a second version that leads to this state. */
-function newVersion(forge: TestForge, state: State): void {
-  forge.put(repository('wordy', '2.0.0', state === 'rolled_back' ? 'process.exit(3)' : undefined))
-  forge.behave = (request, response) => {
-    if (state !== 'failed' || !request.url?.includes('backend.mjs')) return false
-    response.writeHead(500).end()
-    return true
-  }
+/** The versions that are installed before the change, the change, and the version that it leads to. */
+const CHANGES = [
+  { name: 'install', before: [], version: '1.0.0' },
+  { name: 'update', before: ['1.0.0'], version: '2.0.0' },
+  { name: 'return', before: ['1.0.0', '2.0.0'], version: '1.0.0' },
+] as const
+type Change = (typeof CHANGES)[number]
+
+/** Publishes a version, with code that does not start if the change has to be rolled back. */
+function publish(forge: TestForge, version: string, code?: string): string {
+  forge.put(withPage(repository('wordy', version, code), version))
+  return forge.tip('wordy', 'main')
 }
 
-test.each(WALK)(
-  'a service killed with %s %s serves after its next start, with all of the new version or all of the previous one',
-  async (state, when) => {
+// A version that does not start was never installed, so nobody returns to it.
+const CASES = WALK.flatMap(([state, when], n) => {
+  const change = CHANGES[n % (state === 'rolled_back' ? 2 : CHANGES.length)] ?? CHANGES[0]
+  return [[state, when, change.name, change] as const]
+})
+
+test.each(CASES)(
+  'a service killed with %s %s (%s) serves after its next start, with all of the new version or all of the previous one',
+  async (state, when, _, { name, before, version }: Change) => {
     const folder = await temporaryFolder()
     const forge = await testForge()
-    forge.put(repository('wordy', '1.0.0'))
     const service = await startReplaceable(forge, folder)
-    expect(await service.install('wordy')).toMatchObject({ state: 'done' })
+    const commits = new Map<string, string>()
+    for (const each of before) {
+      commits.set(each, publish(forge, each))
+      expect(await service.install('wordy')).toMatchObject({ state: 'done' })
+    }
     const db = await openDatabase(`file:${folder}/panel.db`)
     onTestFinished(() => db.close())
-    newVersion(forge, state)
+    const earlier = before.length
+    if (name !== 'return') publish(forge, version, state === 'rolled_back' ? 'process.exit(3)' : undefined)
+    // Without the next step, the deployment fails.
+    if (state === 'failed')
+      await db.script(`CREATE TRIGGER refused BEFORE UPDATE OF state ON deployments WHEN NEW.state = 'replacing'
+        BEGIN SELECT RAISE(ABORT, 'refused'); END`)
     const reached = STATES.slice(STATES.indexOf(state))
 
     if (when === 'about to be recorded') await holdWrite(db, state)
-    const asked = service.post('/api/registry/modules/wordy/install').catch(() => undefined)
+    const body = name === 'return' ? { commit: commits.get(version), previous: true } : {}
+    const asked = service.post('/api/registry/modules/wordy/install', body).catch(() => undefined)
     if (when === 'about to be recorded') await inWrite(folder)
     else
       for (;;) {
-        const row = await findSecond(db)
+        const row = await findAfter(db, earlier)
         if (row && reached.includes(row.state)) break
         await pause(1)
       }
     await killAll(service)
     await asked
-    const left = await findSecond(db)
-    await db.script('DROP TRIGGER IF EXISTS held')
-    forge.behave = undefined
+    const left = await findAfter(db, earlier)
+    await db.script('DROP TRIGGER IF EXISTS held; DROP TRIGGER IF EXISTS refused')
 
     const next = await startReplaceable(forge, folder)
 
-    await expect.poll(async () => (await findSecond(db))?.finished_at, { timeout: 20_000 }).not.toBe(null)
-    const end = (await findSecond(db))?.state
-    console.log(`killed with ${state} ${when}: left as ${left?.state ?? 'nothing'}, ended as ${end ?? 'nothing'}`)
+    await expect.poll(async () => (await findAfter(db, earlier))?.finished_at, { timeout: 20_000 }).not.toBe(null)
+    const end = (await findAfter(db, earlier))?.state
+    console.log(
+      `killed with ${state} ${when} (${name}): left as ${left?.state ?? 'nothing'}, ended as ${end ?? 'nothing'}`,
+    )
     // A recorded step may be over before the signal arrives; an end stays.
     if (when === 'about to be recorded') expect(left?.state).toBe(BEFORE[state])
     else expect(ENDS.some((each) => each === state) ? [state] : reached).toContain(left?.state)
-    const version = end === 'done' ? '2.0.0' : '1.0.0'
-    expect(await next.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: version } })
-    expect(await next.get('/api/repair/modules')).toMatchObject({ body: [{ id: 'wordy', version, problem: null }] })
-    expect((await readdir(`${folder}/modules`)).sort()).toEqual(['.place', 'wordy'])
+    const now = end === 'done' ? version : before.at(-1)
+    const found = now === undefined ? [] : [{ id: 'wordy', version: now, problem: null }]
+    expect(await next.get('/api/modules/wordy/word')).toMatchObject(
+      now === undefined ? { status: 404 } : { status: 200, body: { word: now } },
+    )
+    expect(await next.get('/api/repair/modules')).toMatchObject({ body: found })
+    expect((await readdir(`${folder}/modules`).catch(() => [])).filter((each) => each !== '.place')).toEqual(
+      now === undefined ? [] : ['wordy'],
+    )
+    for (const file of now === undefined ? [] : ['page/index.html', 'page/page.js'])
+      expect(await readFile(`${folder}/modules/wordy/${file}`, 'utf8')).toBe(now)
   },
   LONG,
 )
