@@ -32,6 +32,7 @@ import setup from './install/setup.command.ts'
 import maintainJobs from './jobs/maintain-jobs.task.ts'
 import pruneJobs from './jobs/prune-jobs.task.ts'
 import modulesCheck from './modules/modules-check.command.ts'
+import modulesDev from './modules/modules-dev.command.ts'
 import modulesDisable from './modules/modules-disable.command.ts'
 import modulesEnable from './modules/modules-enable.command.ts'
 import modulesList from './modules/modules-list.command.ts'
@@ -105,6 +106,7 @@ export const commands: readonly CliCommand[] = [
   keysList, //    ops-panel keys list
   keysRotate, //  ops-panel keys rotate
   modulesCheck, //   ops-panel modules check <folder>
+  modulesDev, //     ops-panel modules dev <folder>
   modulesDisable, // ops-panel modules disable <module>
   modulesEnable, //  ops-panel modules enable <module>
   modulesInstall, // ops-panel modules install <folder>

@@ -19,7 +19,7 @@ import { createLimiter } from '../runtime/rate-limit.ts'
 import type { AnySocket } from '../runtime/socket.ts'
 import type { Task } from '../runtime/task.ts'
 import { createSessions } from '../sessions/sessions.ts'
-import { createHost, SSH_SETTINGS } from '../ssh/ssh.ts'
+import { createHost, type Host, SSH_SETTINGS } from '../ssh/ssh.ts'
 
 /** Functions that close what was opened, in the order of opening. */
 export type Closers = (() => void | Promise<void>)[]
@@ -62,6 +62,7 @@ export async function assemble(
     log,
     jobKinds,
     onDemand = false,
+    standIn,
   }: {
     config: Config
     db: Database
@@ -71,6 +72,8 @@ export async function assemble(
     jobKinds: readonly AnyJobKind<Settings>[]
     /** The process may be frozen whenever no request is in progress. */
     onDemand?: boolean
+    /** Replaces the host of the settings. */
+    standIn?: Host | undefined
   },
   opened: Closers,
 ): Promise<Assembly> {
@@ -87,18 +90,20 @@ export async function assemble(
   })
   // Every request repeats this error, so it is logged once an hour.
   const refusedKeys = createRepeatCounter(clock, { allUpTo: 1, quietMs: 3_600_000 })
-  const host = createHost({
-    settings,
-    log,
-    // A frozen process keeps no connection open between two requests.
-    asksPeople: !onDemand,
-    onHostKeyChanged: ({ message }) => {
-      const count = refusedKeys.count(message)
-      const note = { details: { error: message, ...(count && count > 1 && { count }) } }
-      if (count)
-        void writeAudit({ db, clock }, { user: undefined, address: 'host' }, 'host_key_changed', note).catch(noted)
-    },
-  })
+  const host =
+    standIn ??
+    createHost({
+      settings,
+      log,
+      // A frozen process keeps no connection open between two requests.
+      asksPeople: !onDemand,
+      onHostKeyChanged: ({ message }) => {
+        const count = refusedKeys.count(message)
+        const note = { details: { error: message, ...(count && count > 1 && { count }) } }
+        if (count)
+          void writeAudit({ db, clock }, { user: undefined, address: 'host' }, 'host_key_changed', note).catch(noted)
+      },
+    })
   const noted = (error: unknown) => log.error({ err: error }, 'an audit entry could not be written')
   opened.push(() => host.close())
   settings.onChange((keys) => {

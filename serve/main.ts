@@ -4,6 +4,7 @@ import { commands } from '../functions/index.ts'
 import { detectDeployer, runSwap } from '../modules/modules.ts'
 import { readConfig } from '../platform/config.ts'
 import { VERSION } from '../platform/program.ts'
+import { DEVELOP, runDevelopment } from './develop-module.ts'
 import { createHandoff, isWorker } from './handoff.ts'
 import { INSPECT, runInspection } from './inspect-module.ts'
 import { installedEnvironment, serviceEnvironment } from './installed.ts'
@@ -95,6 +96,7 @@ async function main(args: readonly string[]): Promise<void> {
   // Only the service's account may read the database and the keys.
   process.umask(0o077)
   if (first === REPLACE) return replace(args[1] ?? '')
+  if (first === DEVELOP) return develop(args.slice(1))
   if (first === INSPECT) return runInspection(args.slice(1))
   // The arguments of a worker were not typed by anybody.
   if (first !== undefined && !isWorker) return typed(args)
@@ -155,5 +157,14 @@ async function replace(argument: string): Promise<void> {
     await runSwap(argument)
   } catch (error) {
     complain(1, explain(error, REPLACE))
+  }
+}
+
+async function develop(args: readonly string[]): Promise<void> {
+  try {
+    await runDevelopment(args)
+  } catch (error) {
+    complain(1, explain(error, DEVELOP))
+    process.exit(1)
   }
 }

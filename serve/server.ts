@@ -22,6 +22,7 @@ import { createApp } from '../runtime/app.ts'
 import { speakFrench } from '../runtime/input.ts'
 import { createSockets } from '../runtime/sockets.ts'
 import { startTasks } from '../runtime/task.ts'
+import type { Host } from '../ssh/ssh.ts'
 import { assemble, type Closers, type Manifest } from './assembly.ts'
 import type { Handoff } from './handoff.ts'
 import { closeServer, createHttpServer, listen } from './http-server.ts'
@@ -50,12 +51,14 @@ const RELEASE_MS = 2_500
 /**
  * Starts the service with the settings of the environment. Rejects with a ConfigError for an invalid variable, and with
  * the system's own error when the port or the database cannot be opened; nothing is left open then. With `handoff` the
- * service can restart with a changed module; a start that cannot load the changed module rejects.
+ * service can restart with a changed module; a start that cannot load the changed module rejects. `standIn` replaces the
+ * host of the settings.
  */
 export async function startServer(
   environment: Record<string, string | undefined>,
   manifest: Manifest = { functions, sockets, jobKinds, tasks, areas },
   handoff?: Handoff,
+  standIn?: Host,
 ): Promise<RunningServer> {
   speakFrench()
   const config = readConfig(environment)
@@ -73,7 +76,7 @@ export async function startServer(
   const db = metrics?.timed(untimed) ?? untimed
   const opened: Closers = [() => db.close()]
   try {
-    const assembly = await assemble({ config, db, secrets, clock, log, jobKinds: manifest.jobKinds }, opened)
+    const assembly = await assemble({ config, db, secrets, clock, log, jobKinds: manifest.jobKinds, standIn }, opened)
     const { instance, filled } = assembly
     const { host, hub, jobs, settings, boot } = assembly.services
     // Instances that share a database server share the key, so each of them accepts the same setup token.

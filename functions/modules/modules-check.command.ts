@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import { escapeControlLines } from '../../platform/escape-control.ts'
 import { defineCommand } from '../../runtime/command.ts'
-import { type CheckedFolder, checkFolder } from './check-folder.ts'
+import { checkFolder } from './check-folder.ts'
+import { described } from './described.ts'
 
 /** Checks the folder of a module without a service: what it declares, or each fault. */
 export default defineCommand({
@@ -17,26 +18,3 @@ export default defineCommand({
     return { text: escapeControlLines([...described(checked), ...end].join('\n')), ok: faults.length === 0 }
   },
 })
-
-/** Returns what was found, a line for each part of the module. */
-export function described({ descriptor, files, found }: CheckedFolder): string[] {
-  if (!descriptor) return []
-  const { id, name, version, nav, page } = descriptor
-  const width = Math.max(0, ...(found?.functions ?? []).map(({ path }) => path.length))
-  const endpoints = (found?.functions ?? []).map(({ method, path, auth, stepUp, limit }) => {
-    const who = stepUp ? `${auth}, preuve récente` : auth
-    return `  ${method.padEnd(6)} ${path.padEnd(width)}  ${who}, ${limit}`
-  })
-  const bytes = [...files.values()].reduce((sum, file) => sum + file.length, 0)
-  return [
-    `${name} ${version} (${id}), ${files.size} fichier${files.size > 1 ? 's' : ''}, ${Math.ceil(bytes / 1024)} Kio`,
-    ...(nav ? [`  menu : ${nav.label}, ${nav.href}`] : []),
-    ...endpoints,
-    ...(found && found.sections !== null ? [`  page : ${found.sections} section${found.sections > 1 ? 's' : ''}`] : []),
-    ...(page ? [`  page en cadre : ${page.files.join(', ')}`] : []),
-    ...(found && found.settings.length > 0
-      ? [`  réglages : ${found.settings.map((each) => (each.secret ? `${each.name} (secret)` : each.name)).join(', ')}`]
-      : []),
-    ...(found?.tasks ?? []).map((task) => `  tâche ${task.name}, toutes les ${task.every} s`),
-  ]
-}
