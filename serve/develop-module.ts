@@ -8,28 +8,34 @@ export const DEVELOP = 'develop-module'
 const ACCOUNT = 'dev'
 
 /**
- * Serves a module for its author: a service on the loopback address with temporary data, without a host. It must be a child
+ * Serves a module for its author: a service on the loopback address with temporary data, without a host unless the
+ * environment has one. It must be a child
  * of `modules dev`, which it tells its address, and ends with it; nobody can start it by a setting.
  */
-export async function runDevelopment([dataDir = '', port = '0']: readonly string[]): Promise<void> {
+export async function runDevelopment(
+  [dataDir = '', port = '0']: readonly string[],
+  environment: Record<string, string | undefined>,
+): Promise<void> {
   if (!process.send || dataDir === '') throw new Error('only « modules dev » starts this process')
   process.once('disconnect', () => process.exit(0))
-  const { url } = await startServer(
-    {
-      PANEL_HOST: '127.0.0.1',
-      PANEL_PORT: port,
-      PANEL_DATA_DIR: dataDir,
-      PANEL_DEPLOYER: 'none',
-      PANEL_LOG_LEVEL: 'warn',
-      PANEL_SSH_HOST: 'developpement.invalid',
-      PANEL_SSH_USERNAME: 'panel',
-      PANEL_SSH_PASSWORD: 'none',
-    },
-    undefined,
-    undefined,
-    hostForAuthors(),
-  )
+  const own = {
+    PANEL_HOST: '127.0.0.1',
+    PANEL_PORT: port,
+    PANEL_DATA_DIR: dataDir,
+    PANEL_DEPLOYER: 'none',
+    PANEL_LOG_LEVEL: 'warn',
+  }
+  const { url } = environment.PANEL_SSH_HOST
+    ? await startServer({ ...environment, ...own })
+    : await startServer({ ...NOWHERE, ...own }, undefined, undefined, hostForAuthors())
   process.send({ url })
+}
+
+/** Settings of a host that is never asked. */
+const NOWHERE = {
+  PANEL_SSH_HOST: 'developpement.invalid',
+  PANEL_SSH_USERNAME: 'panel',
+  PANEL_SSH_PASSWORD: 'none',
 }
 
 /** A host that knows one administrator and runs nothing. */

@@ -162,7 +162,7 @@ async function replace(argument: string): Promise<void> {
 
 async function develop(args: readonly string[]): Promise<void> {
   try {
-    await runDevelopment(args)
+    await runDevelopment(args, process.env)
   } catch (error) {
     complain(1, explain(error, DEVELOP))
     process.exit(1)

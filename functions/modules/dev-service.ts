@@ -27,8 +27,14 @@ const Ready = z.object({ url: z.string() })
 /** The time for a start on a busy machine. */
 const START_MS = 30_000
 
-/** `port` is 0 for a free one, which is then kept. */
-export async function createDevService(port: number, clock: Clock): Promise<DevService> {
+/**
+ * `port` is 0 for a free one, which is then kept. `host` has the settings of a host (`PANEL_SSH_HOST` …); without them, the
+ * service has a host that runs nothing.
+ */
+export async function createDevService(
+  { port, host = {} }: { port: number; host?: Readonly<Record<string, string>> },
+  clock: Clock,
+): Promise<DevService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'ops-panel-dev-'))
   const config = readConfig({ PANEL_DATA_DIR: dataDir })
   let child: ChildProcess | undefined
@@ -55,7 +61,7 @@ export async function createDevService(port: number, clock: Clock): Promise<DevS
       } finally {
         await db.close()
       }
-      child = start(dataDir, kept)
+      child = start(dataDir, kept, host)
       const url = await address(child)
       kept = Number(new URL(url).port)
       return url
@@ -73,11 +79,11 @@ export async function createDevService(port: number, clock: Clock): Promise<DevS
   }
 }
 
-function start(dataDir: string, port: number): ChildProcess {
+function start(dataDir: string, port: number, host: Readonly<Record<string, string>>): ChildProcess {
   const [program = '', ...args] = ownProgram()
   return spawn(program, [...args, 'develop-module', dataDir, String(port)], {
     // The settings of a service of this machine must not reach this one.
-    env: { PATH: process.env.PATH ?? '', HOME: dataDir },
+    env: { PATH: process.env.PATH ?? '', HOME: dataDir, ...host },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
 }
