@@ -10,7 +10,9 @@ const Operation = z.looseObject({
   description: z.string(),
   tags: z.array(z.string()),
   parameters: z.array(z.looseObject({ name: z.string(), in: z.string(), required: z.boolean().optional() })).optional(),
-  requestBody: z.looseObject({ content: z.record(z.string(), z.looseObject({ schema: z.unknown().optional() })) }).optional(),
+  requestBody: z
+    .looseObject({ content: z.record(z.string(), z.looseObject({ schema: z.unknown().optional() })) })
+    .optional(),
   responses: z.record(
     z.string(),
     z.looseObject({ content: z.record(z.string(), z.looseObject({ schema: z.unknown().optional() })) }),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { saveModule } from '../../db/modules.ts'
 import { functions } from '../../functions/index.ts'
-import { testApp } from '../app.ts'
+import { type FakeHost, testApp } from '../app.ts'
 
 /** Returns the record of a module with code. */
 export function moduleRecord(id: string, name = id) {
@@ -26,7 +26,7 @@ export function moduleRecord(id: string, name = id) {
 }
 
 /** Starts the service with these modules, each the text of its code by id. */
-export async function appWithModules(modules: Readonly<Record<string, string>>) {
+export async function appWithModules(modules: Readonly<Record<string, string>>, fake: FakeHost = {}) {
   const parent = await mkdtemp(join(tmpdir(), 'ops-panel-kit-'))
   onTestFinished(() => rm(parent, { recursive: true }))
   // Its name makes vitest leave its files to Node's own import, which the service uses.
@@ -36,6 +36,7 @@ export async function appWithModules(modules: Readonly<Record<string, string>>) 
     await writeFile(join(folder, id, 'backend.mjs'), source)
   }
   const app = await testApp(functions, {
+    fake,
     env: { PANEL_MODULES_DIR: folder },
     prepare: async (db) => {
       await db.batch(Object.keys(modules).map((id) => saveModule(moduleRecord(id), '2026-03-01T12:00:00.000Z')))

@@ -1,5 +1,5 @@
 import { AUDIT_ACTIONS, ERRORS } from '../../functions/services.ts'
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { parseDescriptor } from '../../functions/registry/descriptor.ts'
 import { loadModules } from '../../modules/loader.ts'
 import { createLog } from '../../platform/log.ts'
 import { type FakeHost, mount, testApp } from '../app.ts'
-import { answered, audited, auditedActions, refused } from '../functions/answers.ts'
+import { answered, auditedActions, refused } from '../functions/answers.ts'
 
 const EXAMPLE = join(import.meta.dirname, '../../examples/module-hello')
 
@@ -101,49 +101,6 @@ test('the example has a descriptor that the registry accepts', async () => {
   const parsed = parseDescriptor(await readFile(join(EXAMPLE, 'module.json'), 'utf8'))
 
   expect(parsed).toMatchObject({ descriptor: { id: 'hello', has_backend: true, backend: 'backend.mjs' } })
-})
-
-test('the example greets signed-in users only', async () => {
-  await cp(EXAMPLE, join(folder, 'hello'), { recursive: true })
-  const { request } = await service(['hello'])
-
-  await refused(await request('GET', '/api/modules/hello/greeting'), 401, 'unauthenticated')
-  expect(await answered(await request('GET', '/api/modules/hello/greeting', { as: 'user' }), 200)).toEqual({
-    message: 'Bonjour bob.',
-  })
-})
-
-test('the example counts greetings, checks their names, and audits nothing', async () => {
-  await cp(EXAMPLE, join(folder, 'hello'), { recursive: true })
-  const { request, db } = await service(['hello'])
-  const greet = (body: unknown) => request('POST', '/api/modules/hello/greetings', { as: 'user', body })
-
-  const { details } = await refused(await greet({ name: ' ' }), 400, 'invalid_request')
-  expect(details).toMatchObject([{ field: 'name' }])
-  expect(await answered(await greet({ name: 'Zoé' }), 201)).toEqual({ message: 'Bonjour Zoé.', count: 1 })
-  expect(await answered(await greet({ name: 'Max' }), 201)).toEqual({ message: 'Bonjour Max.', count: 2 })
-  expect(await audited(db)).toEqual([])
-})
-
-test('the example shows administrators the uptime of the host, and nobody else', async () => {
-  await cp(EXAMPLE, join(folder, 'hello'), { recursive: true })
-  const { request, ran } = await service(['hello'], { exec: () => ({ stdout: 'up 2 days\n' }) })
-  const path = '/api/modules/hello/uptime'
-
-  await refused(await request('GET', path), 401, 'unauthenticated')
-  await refused(await request('GET', path, { as: 'user' }), 403, 'forbidden')
-  expect(ran).toEqual([])
-  expect(await answered(await request('GET', path, { as: 'admin' }), 200)).toEqual({ uptime: 'up 2 days' })
-  expect(ran).toEqual([{ command: ['uptime', '-p'], rights: 'none' }])
-})
-
-test('the example reports the host’s message when a command fails', async () => {
-  await cp(EXAMPLE, join(folder, 'hello'), { recursive: true })
-  const { request } = await service(['hello'], { exec: () => ({ code: 127, stderr: 'not found\n' }) })
-
-  const answer = await request('GET', '/api/modules/hello/uptime', { as: 'admin' })
-
-  expect((await refused(answer, 502, 'ssh_failed')).error).toBe('Erreur SSH : not found')
 })
 
 test('a declaration with every field is mounted, with its parameters, its limit and its audit', async () => {

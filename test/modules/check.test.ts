@@ -1,0 +1,152 @@
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import * as z from 'zod'
+import { runProgram, startProgram } from '../serve/program.ts'
+
+const EXAMPLE = join(import.meta.dirname, '../../examples/module-hello')
+
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ops-panel-author-'))
+})
+
+afterEach(() => rm(folder, { recursive: true }))
+
+const DESCRIPTOR = { id: 'probe', name: 'Probe', version: '1', has_backend: true }
+const GOOD = 'export default () => []'
+
+async function write(files: Readonly<Record<string, string | object>>): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content))
+  }
+}
+
+const check = () => runProgram({}, 'modules', 'check', folder)
+
+test('the example has no fault, and is described without a database', { timeout: 60_000 }, async () => {
+  await cp(EXAMPLE, folder, { recursive: true })
+  const { code, stdout } = await check()
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('Aucun défaut.') })
+  expect(stdout).toContain('Bonjour 1.0.0 (hello)')
+  expect(stdout).toMatch(/POST {3}\/api\/modules\/hello\/greetings +user, 300 en 60 s/)
+  expect(stdout).toMatch(/PATCH {2}\/api\/modules\/hello\/settings +admin, preuve récente/)
+  expect(stdout).toContain('page : 5 sections')
+  expect(stdout).toContain('réglages : word, keep, token (secret)')
+  expect(stdout).toContain('tâche forget, toutes les 3600 s')
+})
+
+test.each<[string, Readonly<Record<string, string | object>>, string]>([
+  ['no descriptor', {}, 'module.json n’existe pas'],
+  [
+    'a descriptor with faults',
+    { 'module.json': { ...DESCRIPTOR, id: 'A', name: 1 } },
+    'module.json : id : des minuscules',
+  ],
+  ['no code', { 'module.json': DESCRIPTOR }, 'backend.mjs n’existe pas'],
+  [
+    'code that nobody declares',
+    { 'module.json': { ...DESCRIPTOR, has_backend: false }, 'backend.mjs': GOOD },
+    'has_backend',
+  ],
+  [
+    'a missing file of the page',
+    { 'module.json': { ...DESCRIPTOR, has_backend: false, page: { files: ['web/a.html'] } } },
+    'web/a.html n’existe pas',
+  ],
+  ['a syntax error', { 'module.json': DESCRIPTOR, 'backend.mjs': 'export default (' }, 'backend.mjs : '],
+  [
+    'an import of its own',
+    { 'module.json': DESCRIPTOR, 'backend.mjs': `import './more.mjs'\n${GOOD}`, 'more.mjs': '' },
+    'importe « ./more.mjs »',
+  ],
+  ['an import of a package', { 'module.json': DESCRIPTOR, 'backend.mjs': `import 'zod'\n${GOOD}` }, 'importe « zod »'],
+  ['an import without node:', { 'module.json': DESCRIPTOR, 'backend.mjs': `import 'fs'\n${GOOD}` }, 'importe « fs »'],
+  [
+    'an import in a function',
+    { 'module.json': DESCRIPTOR, 'backend.mjs': `${GOOD}\nconst later = () => import('zod')` },
+    'dans une fonction',
+  ],
+  [
+    'a wrong declaration',
+    {
+      'module.json': DESCRIPTOR,
+      'backend.mjs': 'export default ({ defineTask }) => [defineTask({ name: "a", every: 1, run() {} })]',
+    },
+    '« every » est trop petit',
+  ],
+  [
+    'code that ends the process',
+    { 'module.json': DESCRIPTOR, 'backend.mjs': `process.exit(3)\n${GOOD}` },
+    'a mis fin au programme pendant son chargement (code 3)',
+  ],
+])('%s is a fault', { timeout: 60_000 }, async (_, files, fault) => {
+  await write(files)
+  const { code, stdout } = await check()
+
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^Défaut : /m) })
+  expect(stdout).toContain(fault)
+})
+
+test('code that loops is ended after five seconds', { timeout: 90_000 }, async () => {
+  await write({ 'module.json': DESCRIPTOR, 'backend.mjs': `for (;;);\n${GOOD}` })
+  const { code, stdout } = await check()
+
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('n’est pas chargé après 5 s') })
+})
+
+test('a link that leads out of the folder is a fault, and so is a file that is too large', {
+  timeout: 60_000,
+}, async () => {
+  await write({
+    'module.json': { ...DESCRIPTOR, page: { files: ['a.html'] } },
+    'a.html': 'x'.repeat(5 * 1024 * 1024 + 1),
+  })
+  await symlink('/etc/hostname', join(folder, 'backend.mjs'))
+  const { stdout } = await check()
+
+  expect(stdout).toContain('backend.mjs est un lien symbolique')
+  expect(stdout).toContain('a.html dépasse 5 Mio')
+})
+
+test('`modules dev` serves a module to its author, reloads it after a change and names faults', {
+  timeout: 90_000,
+}, async () => {
+  await cp(EXAMPLE, folder, { recursive: true })
+  const dev = startProgram({}, 'modules', 'dev', folder)
+  await dev.said('compte dev')
+  const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(dev.stdout() + dev.stderr()) ?? []
+  const body = JSON.stringify({ username: 'dev', password: 'dev' })
+  const login = await fetch(`${url}/api/auth/login`, { method: 'POST', body })
+  const { access_token } = z.object({ access_token: z.string() }).parse(await login.json())
+  const headers = { authorization: `Bearer ${access_token}` }
+  const greeting = async () => {
+    const answer = await fetch(`${url}/api/modules/hello/greeting`, { headers }).catch(() => undefined)
+    return answer?.ok ? answer.json() : undefined
+  }
+  expect(await greeting()).toEqual({ message: 'Bonjour dev.', count: 0 })
+  const change = { ...headers, 'content-type': 'application/json' }
+  const greet = await fetch(`${url}/api/modules/hello/greetings`, {
+    method: 'POST',
+    headers: change,
+    body: '{"name":"Zoé"}',
+  })
+  expect(greet.status).toBe(201)
+
+  const source = (message: string) => `export default ({ z, defineFunction }) => [defineFunction({
+    method: 'GET', path: '/api/modules/hello/greeting', auth: 'user', rateLimit: false,
+    response: z.object({ message: z.string() }), handler: () => ({ message: '${message}' }) })]`
+  await writeFile(join(folder, 'backend.mjs'), source('changed'))
+  await expect.poll(greeting, { timeout: 30_000 }).toEqual({ message: 'changed' })
+  await writeFile(join(folder, 'backend.mjs'), source('broken').replace('rateLimit', 'ratelimit'))
+  await dev.said('« rateLimit » manque')
+  expect(await greeting()).toEqual({ message: 'changed' })
+
+  dev.kill('SIGTERM')
+  expect(await dev.ended).toBe(0)
+  await expect(fetch(`${url}/api/health`)).rejects.toThrow()
+})
