@@ -106,6 +106,7 @@ const RESTARTS = [
 const WITH_MORE = [
   'test/host/**',
   'test/docker/**',
+  'test/forge-real/**',
   'test/package/**',
   'test/panel/flows/**',
   'test/panel/host/**',
@@ -228,6 +229,17 @@ export default defineConfig({
           sequence: { groupOrder: 3 },
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
+        },
+      },
+      {
+        test: {
+          name: 'forge-real',
+          globalSetup: ['test/signing-key.ts'],
+          include: ['test/forge-real/**/*.test.ts'],
+          sequence: { groupOrder: 10 },
+          testTimeout: PATIENCE_MS,
+          // A thousand repositories are made first.
+          hookTimeout: 2 * PATIENCE_MS,
         },
       },
     ],

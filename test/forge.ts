@@ -149,7 +149,11 @@ export async function startForge({
       return send(response, 200, { name: below, commit: { id: tipOf(found, below), message: 'a change\n' } })
     }
     const ref = searchParams.get('ref') ?? defaultBranchOf(found)
-    const file = (found.branches[ref]?.files ?? commits.get(ref))?.[below]
+    const known = found.branches[ref]?.files ?? commits.get(ref)
+    // In place of a branch that does not exist, a raw file comes from the default one.
+    const instead =
+      kind === 'raw' && !/^[0-9a-f]{40}$/.test(ref) ? found.branches[defaultBranchOf(found)]?.files : undefined
+    const file = (known ?? instead)?.[below]
     if (file === undefined || (kind === 'raw' && forge.rawBroken)) return nothing(response)
     const bytes = bytesOf(file)
     if (kind === 'raw') {
