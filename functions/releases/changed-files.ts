@@ -5,7 +5,7 @@ export interface ChangedFile {
   status: FileStatus
 }
 
-/** What a second change makes of a first one of the same file; null when nothing is left of both. */
+/** The result of a first and a second change of the same file; null when nothing is left of both. */
 const THEN: Record<FileStatus, Record<FileStatus, FileStatus | null>> = {
   added: { added: 'added', modified: 'added', removed: null },
   modified: { added: 'modified', modified: 'modified', removed: 'removed' },

@@ -3,7 +3,8 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { useLoad } from '../../wire/load.ts'
 import { api } from '../../wire/panel.ts'
-import { fromService, words } from '../../words/words.ts'
+import { fromService } from '../../words/words.ts'
+import { registryWords } from './words.ts'
 
 interface ChangesProps {
   id: string
@@ -13,9 +14,9 @@ interface ChangesProps {
   to: string
 }
 
-/** What changes between the installed commit of a module and another one: commits and files, with a link to the forge. */
+/** The changes between the installed commit of a module and another one: commits and files, with a link to the forge. */
 export function Changes({ id, repository, from, to }: ChangesProps) {
-  const say = words().modules
+  const offer = registryWords()
   const load = useLoad((signal) =>
     api('GET /api/registry/modules/{id}/changes', { params: { id }, query: { from, to }, signal }),
   )
@@ -28,9 +29,9 @@ export function Changes({ id, repository, from, to }: ChangesProps) {
             <p class="warn-text">{fromService(error ?? '')}</p>
           ) : (
             <>
-              {dropped_total > 0 && <p class="warn-text">{say.dropped(dropped_total)}</p>}
+              {dropped_total > 0 && <p class="warn-text">{offer.dropped(dropped_total)}</p>}
               <details>
-                <summary>{say.changes(commits_total, files_total)}</summary>
+                <summary>{offer.changes(commits_total, files_total)}</summary>
                 <ul class="plain-list">
                   {commits.map(({ commit, title, author, date }) => (
                     <li key={commit}>
@@ -41,16 +42,16 @@ export function Changes({ id, repository, from, to }: ChangesProps) {
                     </li>
                   ))}
                   {commits_total > commits.length && (
-                    <li class="dim">{say.moreOfThem(commits_total - commits.length)}</li>
+                    <li class="dim">{offer.moreOfThem(commits_total - commits.length)}</li>
                   )}
                 </ul>
                 <ul class="plain-list mono">
                   {files.map(({ name, status }) => (
                     <li key={name}>
-                      {name} <span class="dim">{say.fileStatus[status]}</span>
+                      {name} <span class="dim">{offer.fileStatus[status]}</span>
                     </li>
                   ))}
-                  {files_total > files.length && <li class="dim">{say.moreOfThem(files_total - files.length)}</li>}
+                  {files_total > files.length && <li class="dim">{offer.moreOfThem(files_total - files.length)}</li>}
                 </ul>
               </details>
             </>
@@ -60,7 +61,7 @@ export function Changes({ id, repository, from, to }: ChangesProps) {
       {link && (
         <p>
           <a href={`${link}/compare/${from}...${to}`} target="_blank" rel="noreferrer noopener">
-            {say.onForge}
+            {offer.onForge}
           </a>
         </p>
       )}

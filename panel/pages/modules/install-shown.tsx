@@ -6,6 +6,7 @@ import { words } from '../../words/words.ts'
 import { Changes } from './changes.tsx'
 import { type ChosenRelease, CommitName, ReleaseChoice } from './release-choice.tsx'
 import { noteStart } from './row-deployment.tsx'
+import { registryWords } from './words.ts'
 
 export type Offered = Answer<'GET /api/registry/modules'>['modules'][number]
 
@@ -18,11 +19,12 @@ export async function installShown(
   again: () => Promise<void>,
 ): Promise<string | null | undefined> {
   const say = words().modules
+  const offer = registryWords()
   const chosen = signal<ChosenRelease>({ commit })
   const text = (
     <>
       <ReleaseChoice id={id} repository={repository} tip={{ commit, version }} chosen={chosen} />
-      <p>{has_backend ? say.codeRights : say.noCode}</p>
+      <p>{has_backend ? say.codeRights : offer.noCode}</p>
     </>
   )
   if (!(await confirm({ title: say.installTitle(name), text, verb: say.install, danger: has_backend })))
@@ -46,9 +48,10 @@ export async function returnTo(
   again: () => Promise<void>,
 ): Promise<string | null | undefined> {
   const say = words().modules
+  const offer = registryWords()
   const text = (
     <>
-      <p>{say.returnText}</p>
+      <p>{offer.returnText}</p>
       <p>
         <CommitName of={previous.commit} />
       </p>
@@ -56,8 +59,8 @@ export async function returnTo(
       {has_backend && <p>{say.codeRights}</p>}
     </>
   )
-  const title = say.returnTitle(name, previous.version)
-  if (!(await confirm({ title, text, verb: say.returnVerb, danger: has_backend }))) return undefined
+  const title = offer.returnTitle(name, previous.version)
+  if (!(await confirm({ title, text, verb: offer.returnVerb, danger: has_backend }))) return undefined
   return installed(id, { commit: previous.commit, previous: true }, again)
 }
 

@@ -11,6 +11,7 @@ import { api, isAdmin } from '../../wire/panel.ts'
 import { fromService, words } from '../../words/words.ts'
 import { fetchAgain, installShown, type Offered, returnTo } from './install-shown.tsx'
 import { noteStart, RowDeployment } from './row-deployment.tsx'
+import { registryWords } from './words.ts'
 
 export type Installed = Answer<'GET /api/modules'>[number] & {
   problem?: Answer<'GET /api/repair/modules'>[number]['problem']
@@ -30,6 +31,7 @@ interface InstalledModuleProps {
 /** An installed module with its state and the actions of administrators. */
 export function InstalledModule({ module, newest, change, again }: InstalledModuleProps) {
   const { modules: say } = words()
+  const offer = registryWords()
   const { id, name, version, description, is_core, is_enabled, problem, detail, nav_href, commit, tag, previous } =
     module
   const row = useRef<HTMLLIElement>(null)
@@ -99,12 +101,12 @@ export function InstalledModule({ module, newest, change, again }: InstalledModu
             <>
               {newest && newest.commit !== commit && (
                 <Action act={update} class="small primary" label={say.updateOf(name, newest.version)}>
-                  {newest.version === version ? say.updateCommit : say.update(newest.version)}
+                  {newest.version === version ? offer.updateCommit : say.update(newest.version)}
                 </Action>
               )}
               {problem === 'files_missing' && commit && (
-                <Action act={pin} class="small primary" label={say.fetchAgainOf(name)}>
-                  {say.fetchAgain(tag ?? commit.slice(0, 10))}
+                <Action act={pin} class="small primary" label={offer.fetchAgainOf(name)}>
+                  {offer.fetchAgain(tag ?? commit.slice(0, 10))}
                 </Action>
               )}
               <Action act={toggle} class="small" label={is_enabled ? say.disableOf(name) : say.enableOf(name)}>
@@ -113,12 +115,12 @@ export function InstalledModule({ module, newest, change, again }: InstalledModu
               <Menu label={say.moreOf(name)}>
                 {previous && (
                   <button type="button" onClick={() => void goBack.run()}>
-                    {say.returnTo(previous.version)}
+                    {offer.returnTo(previous.version)}
                   </button>
                 )}
                 {newest && (
                   <button type="button" onClick={() => void update.run()}>
-                    {say.chooseRelease}
+                    {offer.chooseRelease}
                   </button>
                 )}
                 <button type="button" onClick={() => void remove.run()}>

@@ -2,8 +2,9 @@ import type { Signal } from '@preact/signals'
 import type { Answer } from '../../../client/index.ts'
 import { useLoad } from '../../wire/load.ts'
 import { api } from '../../wire/panel.ts'
-import { fromService, words } from '../../words/words.ts'
+import { fromService } from '../../words/words.ts'
 import { Changes } from './changes.tsx'
+import { registryWords } from './words.ts'
 
 /** A release that can be installed; without a tag it is the newest commit. */
 export interface ChosenRelease {
@@ -26,7 +27,7 @@ const SHORT = 10
 
 /** The release to install, a choice of others where there are any, and what it changes of the installed one. */
 export function ReleaseChoice({ id, repository, tip, chosen }: ReleaseChoiceProps) {
-  const say = words().modules
+  const offer = registryWords()
   const load = useLoad((signal) => api('GET /api/registry/modules/{id}/versions', { params: { id }, signal }))
   const versions = load.data.value
   const releases = versions ? releasesOf(versions) : []
@@ -37,7 +38,7 @@ export function ReleaseChoice({ id, repository, tip, chosen }: ReleaseChoiceProp
     <>
       {releases.length > 0 && (
         <label class="field">
-          <span>{say.release}</span>
+          <span>{offer.release}</span>
           <select
             value={tag ?? ''}
             onChange={({ currentTarget }) => {
@@ -45,7 +46,7 @@ export function ReleaseChoice({ id, repository, tip, chosen }: ReleaseChoiceProp
               chosen.value = found ? { commit: found.commit, tag: found.tag } : { commit: tip.commit }
             }}
           >
-            <option value="">{say.newest(tip.version, versions?.tip?.branch ?? '')}</option>
+            <option value="">{offer.newest(tip.version, versions?.tip?.branch ?? '')}</option>
             {releases.map((each) => (
               <option key={each.tag} value={each.tag}>
                 {each.label}
@@ -55,13 +56,13 @@ export function ReleaseChoice({ id, repository, tip, chosen }: ReleaseChoiceProp
         </label>
       )}
       {versions?.error && <p class="dim">{fromService(versions.error)}</p>}
-      <p>{say.installCommit}</p>
+      <p>{offer.installCommit}</p>
       <p>
         <CommitName of={commit} />
       </p>
       {notes && (
         <details>
-          <summary>{say.notes}</summary>
+          <summary>{offer.notes}</summary>
           <p class="notes">{notes}</p>
         </details>
       )}
@@ -74,7 +75,7 @@ export function ReleaseChoice({ id, repository, tip, chosen }: ReleaseChoiceProp
   function releasesOf({ releases, tags }: Versions) {
     const named = releases.map(({ tag, commit, name, prerelease }) => {
       const label = name === '' || name === tag ? tag : `${tag} — ${name}`
-      return { tag, commit, label: prerelease ? say.prerelease(label) : label }
+      return { tag, commit, label: prerelease ? offer.prerelease(label) : label }
     })
     const known = new Set(named.map(({ tag }) => tag))
     return [...named, ...tags.filter(({ tag }) => !known.has(tag)).map((each) => ({ ...each, label: each.tag }))]

@@ -8,31 +8,8 @@ export const modules: typeof fr = {
   install: 'Install',
   installOf: (name: string) => `Install ${name}`,
   installTitle: (name: string) => `Install ${name}?`,
-  installCommit: 'The panel installs exactly this commit:',
   codeRights:
     'This module’s code gets all rights of the service: its database, its keys, and the service account on the host.',
-  noCode: 'This module has no code. It only adds a menu entry, and its page if it has one.',
-  release: 'Version',
-  newest: (version: string, branch: string) => (branch ? `${version} — newest commit of ${branch}` : version),
-  prerelease: (label: string) => `${label} (pre-release)`,
-  notes: 'Notes of this version',
-  changes: (commits: number, files: number) =>
-    `${commits} commit${commits === 1 ? '' : 's'}, ${files} file${files === 1 ? ' changes' : 's change'}`,
-  dropped: (count: number) =>
-    count === 1
-      ? 'One commit of the installed version is not in it.'
-      : `${count} commits of the installed version are not in it.`,
-  moreOfThem: (count: number) => `and ${count} more`,
-  fileStatus: { added: 'added', removed: 'removed', modified: 'modified' },
-  onForge: 'Compare on the forge',
-  returnTo: (version: string) => `Return to ${version}`,
-  returnTitle: (name: string, version: string) => `Return to ${name} ${version}?`,
-  returnText: 'The panel installs exactly this commit again, the one of the version before:',
-  returnVerb: 'Return',
-  chooseRelease: 'Choose a version…',
-  updateCommit: 'Update',
-  fetchAgain: (release: string) => `Fetch its files again (${release})`,
-  fetchAgainOf: (name: string) => `Fetch the files of ${name} again`,
   update: (version: string) => `Update to ${version}`,
   updateOf: (name: string, version: string) => `Update to ${version}: ${name}`,
   enable: 'Enable',

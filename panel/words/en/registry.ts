@@ -29,4 +29,27 @@ export const registry: typeof fr = {
     list_repeats: 'The forge keeps returning the same page: the list may not be complete',
     list_too_long: 'The list is too long: the rest was not read',
   },
+  release: 'Version',
+  newest: (version: string, branch: string) => (branch ? `${version} — newest commit of ${branch}` : version),
+  prerelease: (label: string) => `${label} (pre-release)`,
+  notes: 'Notes of this version',
+  changes: (commits: number, files: number) =>
+    `${commits} commit${commits === 1 ? '' : 's'}, ${files} file${files === 1 ? ' changes' : 's change'}`,
+  dropped: (count: number) =>
+    count === 1
+      ? 'One commit of the installed version is not in it.'
+      : `${count} commits of the installed version are not in it.`,
+  moreOfThem: (count: number) => `and ${count} more`,
+  fileStatus: { added: 'added', removed: 'removed', modified: 'modified' },
+  onForge: 'Compare on the forge',
+  returnTo: (version: string) => `Return to ${version}`,
+  returnTitle: (name: string, version: string) => `Return to ${name} ${version}?`,
+  returnText: 'The panel installs exactly this commit again, the one of the version before:',
+  returnVerb: 'Return',
+  chooseRelease: 'Choose a version…',
+  updateCommit: 'Update',
+  fetchAgain: (release: string) => `Fetch its files again (${release})`,
+  fetchAgainOf: (name: string) => `Fetch the files of ${name} again`,
+  noCode: 'This module has no code. It only adds a menu entry, and its page if it has one.',
+  installCommit: 'The panel installs exactly this commit:',
 }

@@ -28,4 +28,27 @@ export const registry = {
     list_repeats: 'La forge renvoie toujours la même page\u00a0: la liste n’est peut-être pas entière',
     list_too_long: 'La liste est trop longue\u00a0: la suite n’a pas été lue',
   },
+  release: 'Version',
+  newest: (version: string, branch: string) => (branch ? `${version} — dernier commit de ${branch}` : version),
+  prerelease: (label: string) => `${label} (préversion)`,
+  notes: 'Notes de cette version',
+  changes: (commits: number, files: number) =>
+    `${commits} commit${commits > 1 ? 's' : ''}, ${files} fichier${files > 1 ? 's' : ''} ${files > 1 ? 'changent' : 'change'}`,
+  dropped: (count: number) =>
+    count > 1
+      ? `${count} commits de la version installée n’y sont pas.`
+      : 'Un commit de la version installée n’y est pas.',
+  moreOfThem: (count: number) => `et ${count} de plus`,
+  fileStatus: { added: 'ajouté', removed: 'supprimé', modified: 'modifié' },
+  onForge: 'Comparer sur la forge',
+  returnTo: (version: string) => `Revenir à ${version}`,
+  returnTitle: (name: string, version: string) => `Revenir à ${name} ${version}\u202f?`,
+  returnText: 'Le panneau réinstalle exactement ce commit, celui de la version précédente\u00a0:',
+  returnVerb: 'Revenir',
+  chooseRelease: 'Choisir une version…',
+  updateCommit: 'Mettre à jour',
+  fetchAgain: (release: string) => `Récupérer ses fichiers (${release})`,
+  fetchAgainOf: (name: string) => `Récupérer les fichiers de ${name}`,
+  noCode: 'Ce module n’a pas de code\u00a0: il n’ajoute qu’une entrée de menu et, s’il en a une, sa page.',
+  installCommit: 'Le panneau installe exactement ce commit\u00a0:',
 }

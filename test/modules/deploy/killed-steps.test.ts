@@ -74,7 +74,7 @@ async function place(hasCode: boolean) {
   }
 }
 
-/** What leads to the state before each change, and the change. */
+/** The versions that lead to the state before each change, and the version of the change. */
 const CHANGES = [
   ['the installation', true, [], '1'],
   ['the update', true, ['1'], '3'],
