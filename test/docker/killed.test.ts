@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { SWAP_STEPS, type SwapStep } from '../../modules/deploy/docker/swap.ts'
-import { repository } from '../functions/modules/module.ts'
+import { repository, withPage } from '../functions/modules/module.ts'
 import { type Service, startContainer } from './service.ts'
 
 const FAILING = 'process.exit(3)'
@@ -62,7 +62,7 @@ test.each(WALK)(
     const service = await startContainer({ env })
     const back = isGoingBack(step)
     const [before, boot] = [await service.inspect(), await service.boot()]
-    service.forge.put(repository('wordy', '1.0.0', back ? FAILING : undefined))
+    service.forge.put(withPage(repository('wordy', '1.0.0', back ? FAILING : undefined), '1.0.0'))
     const killed = killIn(service, step, when)
 
     const deployment = await service.begin('wordy')

@@ -51,7 +51,7 @@ test('a release is chosen with what it changes, follows in its row, and returns 
   await ended()
   expect(await service.module('wordy')).toMatchObject({ version: '1.0.0', commit: first, tag: 'v1.0.0' })
 
-  await page.getByRole('button', { name: 'Passer à 2.0.0 : wordy' }).click(WAIT)
+  await page.getByRole('button', { name: 'Passer à 2.0.0\u00a0: wordy' }).click(WAIT)
   await dialog.getByText('1 commit, 4 fichiers changent').click()
   await dialog.getByText('More of it').waitFor()
   await dialog.getByText('new.js').waitFor()
