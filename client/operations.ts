@@ -1845,7 +1845,7 @@ export interface Operations {
     }
     code: 'enrolment_required' | 'forbidden' | 'rate_limited' | 'target_forbidden' | 'unauthenticated' | AnyCode
   }
-  /** What changes between two commits */
+  /** The changes between two commits */
   'GET /api/registry/modules/{id}/changes': {
     params: { id: ModuleId }
     query: { from: string; to: string }

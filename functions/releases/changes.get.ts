@@ -30,7 +30,7 @@ const TIMEOUT_MS = 10_000
 export default defineFunction({
   method: 'GET',
   path: '/api/registry/modules/:id/changes',
-  summary: 'What changes between two commits',
+  summary: 'The changes between two commits',
   description:
     'Returns what the commit `to` of a module has and the commit `from` does not have: at most 100 commits, the newest first, and at most 300 files. `dropped_total` counts the commits of `from` that `to` does not have, as after a forced push or on the way back to an older release. If the forge cannot tell, `unknown` and `error` say why.',
   auth: 'admin',
