@@ -22,6 +22,7 @@ export const MODULES_ACTIONS = [
   'module_removed',
   'module_taken_back',
   'module_settings_changed',
+  'module_taken_out',
 ] as const
 
 /** Returns an audit entry of this room as a statement. */

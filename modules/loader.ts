@@ -15,6 +15,7 @@ import type { RuntimeServices } from '../runtime/context.ts'
 import { type AnyFunction, functionDeclarations } from '../runtime/function.ts'
 import { type KnownCodes, parseDeclarations } from './declarations.ts'
 import { ModuleError } from './faults.ts'
+import { type ModuleGuard, unguarded } from './guard/guard.ts'
 import type { ModuleParts } from './kit/kit.ts'
 import type { ModulePage } from './page.ts'
 
@@ -66,6 +67,7 @@ export async function loadModules(
   modules: readonly BackendModule[],
   known: KnownCodes,
   log: Log,
+  guard: ModuleGuard = unguarded,
 ): Promise<LoadedModules> {
   const functions: AnyFunction[] = []
   const pages = new Map<string, ModulePage>()
@@ -77,7 +79,7 @@ export async function loadModules(
     log.info({ module: id }, 'loading module')
     try {
       const path = await locate(folder, id, file)
-      const declared = parseDeclarations(id, await declarations(path), known)
+      const declared = parseDeclarations(id, await guard.within(id, () => declarations(path)), known)
       functions.push(...declared.functions)
       if (declared.page) pages.set(id, declared.page)
       parts.set(id, { settings: declared.settings, tasks: declared.tasks })

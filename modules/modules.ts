@@ -14,6 +14,7 @@ import type { AnyFunction } from '../runtime/function.ts'
 import type { Task } from '../runtime/task.ts'
 import { moduleFailure } from './codes.ts'
 import type { KnownCodes } from './declarations.ts'
+import { type ModuleGuard, unguarded } from './guard/guard.ts'
 import { guardedHeader, TEXT_POLICY } from './headers.ts'
 import { type KitServices, kitOf, tasksOf } from './kit/kit.ts'
 import type { SettingsDefinition } from './kit/settings.ts'
@@ -37,6 +38,7 @@ export { reachEngine } from './deploy/docker/engine.ts'
 export { findContainer } from './deploy/docker/restart.ts'
 export { runSwap } from './deploy/docker/swap.ts'
 export { moduleFiles } from './folder.ts'
+export { createGuard, type Guard } from './guard/guard.ts'
 export { Inspection, inspectModule } from './inspect.ts'
 export type { ModuleProblem } from './loader.ts'
 export { PageSection, PageWords } from './page.ts'
@@ -75,7 +77,8 @@ export const AFTER_CRASHES: ModuleProblem = {
 const NOTHING: Omit<LoadedModules, 'problems'> = { functions: [], pages: new Map(), parts: new Map() }
 
 /**
- * Loads the code of the enabled modules from `<folder>/<id>`. A module that cannot be loaded is logged and left out.
+ * Loads the code of the enabled modules from `<folder>/<id>`, except of those that were taken out. A module that cannot be
+ * loaded is logged and left out.
  * With `without`, no code is loaded, and each module has this problem.
  */
 export async function startModules({
@@ -84,23 +87,26 @@ export async function startModules({
   log,
   known,
   without,
+  guard = unguarded,
 }: {
   db: Database
   folder: string
   log: Log
   known: KnownCodes
   without?: ModuleProblem | undefined
+  guard?: ModuleGuard
 }): Promise<Modules> {
   const installed = await listModules(db)
-  const wanted = installed.flatMap(({ id, is_enabled, backend }) =>
-    is_enabled && backend !== null ? [{ id, file: backend }] : [],
+  const wanted = installed.flatMap(({ id, is_enabled, backend, fault }) =>
+    is_enabled && backend !== null && fault === null ? [{ id, file: backend }] : [],
   )
   const logRejection = (error: unknown) => log.error({ err: error }, 'a promise that nobody waited for was rejected')
   // By default, Node ends the process at an unhandled rejection. Even a module that is left out may cause one.
   if (wanted.length > 0) process.on('unhandledRejection', logRejection)
+  if (!without) guard.watch(installed.filter(({ id }) => wanted.some((each) => each.id === id)))
   const { functions, pages, parts, problems } = without
     ? { ...NOTHING, problems: new Map(wanted.map(({ id }) => [id, without])) }
-    : await loadModules(folder, wanted, known, log)
+    : await loadModules(folder, wanted, known, log, guard)
   if (without && wanted.length > 0) log.warn('started without the code of the modules')
   const loaded = new Map(
     installed
@@ -116,7 +122,7 @@ export async function startModules({
       inMemory.commit === commit
     )
   }
-  const mounted = functions.map((fn) => whileEnabled(db, fn, (id) => parts.get(id)?.settings))
+  const mounted = functions.map((fn) => whileEnabled(db, guard, fn, (id) => parts.get(id)?.settings))
   const endpoints = new Map([...loaded.keys()].map((id) => [id, mounted.filter((fn) => ownerOf(fn) === id)]))
   const stopping = new AbortController()
   const changing = new Set<string>()
@@ -124,7 +130,7 @@ export async function startModules({
     stop: () => void process.off('unhandledRejection', logRejection),
     functions: mounted,
     pages,
-    tasks: tasksOf(parts, stopping.signal),
+    tasks: tasksOf(parts, stopping.signal, guard),
     endTasks: () => stopping.abort(),
     documented: async () => (loaded.size === 0 ? [] : documentedOf(await listModules(db), endpoints)),
     problem: (id) => problems.get(id),
@@ -166,11 +172,12 @@ function ownerOf({ path }: AnyFunction): string {
 }
 
 /**
- * Makes a function answer 404 while its module is disabled or removed. It reads the record before each call, because
+ * Makes a function answer 404 while its module is disabled, taken out or removed. It reads the record before each call, because
  * another instance or the console may change it. A newer version on record has no effect until its code is loaded.
  */
 function whileEnabled(
   db: Database,
+  guard: ModuleGuard,
   fn: AnyFunction,
   settingsOf: (id: string) => SettingsDefinition | undefined,
 ): AnyFunction {
@@ -178,9 +185,10 @@ function whileEnabled(
   return {
     ...fn,
     errors: [...(fn.errors ?? []), 'not_found', 'module_store_full'],
+    handler: (input: never, context: never) => guard.within(id, () => fn.handler(input, context)),
     async precondition(context: ModuleContext) {
       const module = await findModule(db, id)
-      if (!module?.is_enabled || module.backend === null) throw fail('not_found')
+      if (!module?.is_enabled || module.backend === null || module.fault !== null) throw fail('not_found')
       if (context.user) context.user = { ...context.user, isAdmin: context.user.role === 'admin' }
       if (fn.contentType !== undefined) context.header('content-security-policy', TEXT_POLICY)
       context.header = guardedHeader(id, context.header)

@@ -5,12 +5,12 @@ import * as z from 'zod'
  * A message of a worker to the process that owns the port; the table in `serve/workers.ts` lists the reactions. The
  * owner may be older than its worker, after an upgrade of the program, so these words never change.
  *
- * `trying`: it tries new code. `serving`: it listens. `failed`: it does not, with the reason. `replace`: another worker
+ * `trying`: it tries new code. `narrowed`: it leaves out other modules than the start before. `serving`: it listens. `failed`: it does not, with the reason. `replace`: another worker
  * shall take its place. `deaf`: it no longer listens. `closed`: its last connection has ended. `leaving`: no reaction;
  * once it is sent, all earlier messages are sent too.
  */
 export const WorkerMessage = z.union([
-  z.object({ said: z.enum(['trying', 'serving', 'replace', 'deaf', 'closed', 'leaving']) }),
+  z.object({ said: z.enum(['trying', 'narrowed', 'serving', 'replace', 'deaf', 'closed', 'leaving']) }),
   z.object({ said: z.literal('failed'), reason: z.string() }),
 ])
 type WorkerMessage = z.infer<typeof WorkerMessage>
@@ -25,9 +25,9 @@ export type OwnerMessage = z.infer<typeof Answer> | z.infer<typeof Alone> | z.in
 
 /** A graceful restart as its worker sees it. */
 export interface Handoff {
-  /** Whether to start without the code of modules, because earlier services have ended too soon too often. */
+  /** Whether to start without some code of modules, because earlier services have ended too soon too often. */
   withoutModules: boolean
-  report(said: 'trying'): void
+  report(said: 'trying' | 'narrowed'): void
   /** Reports that this worker serves; settles when no earlier worker listens. */
   serve(): Promise<void>
   /** Reports why this worker does not serve; settles when the message is sent. */
@@ -48,7 +48,7 @@ export interface Handoff {
 
 export const { isWorker } = cluster
 
-/** Tells a worker to start without the code of modules. Internal: people do not set it. */
+/** Tells a worker that the ones before ended too soon too often. Internal: people do not set it. */
 export const WITHOUT_MODULES = 'OPS_PANEL_WITHOUT_MODULES'
 
 /** Returns undefined in a process that is no worker, because nothing can take its place. */

@@ -5,6 +5,7 @@ import {
   AFTER_CRASHES,
   type DeploymentServices,
   failTrial,
+  type Guard,
   lacksAwaitedDeployment,
   type Modules,
   resumeDeployment,
@@ -13,12 +14,13 @@ import {
 import type { Handoff } from './handoff.ts'
 
 /**
- * Resumes the deployment that an earlier start left open, and loads the modules. `trial` is the deployment that
+ * Resumes the deployment that an earlier start left open, and loads the modules but those that have ended the service. `trial` is the deployment that
  * succeeds once this start serves. Rejects when its module cannot be loaded and another service or another start
  * replaces this one.
  */
 export async function startWithModules(
   services: DeploymentServices,
+  guard: Guard,
   handoff: Handoff | undefined,
 ): Promise<{ modules: Modules; trial: Deployment | undefined }> {
   const { db, folder, log } = services
@@ -33,14 +35,19 @@ export async function startWithModules(
   if (trial) handoff?.report('trying')
   else if (!failed && (await lacksAwaitedDeployment(services)))
     throw new Error('le dossier des modules n’a pas les fichiers de ce qui est installé')
+  const { withoutAll, isDifferent } = await guard.begin({
+    isTrial: trial !== undefined,
+    endsTooOften: handoff?.withoutModules ?? false,
+  })
+  if (isDifferent) handoff?.report('narrowed')
   const watch = handoff && exitWithParent()
-  const without = handoff?.withoutModules ? AFTER_CRASHES : undefined
   const modules = await startModules({
     db,
     folder,
     log,
     known: { errors: ERRORS, actions: AUDIT_ACTIONS },
-    without,
+    without: withoutAll ? AFTER_CRASHES : undefined,
+    guard,
   }).finally(() => watch?.stop())
   const broken = trial && modules.problem(trial.module)
   if (!trial || !broken) return { modules, trial }

@@ -12,12 +12,12 @@ import { areas, functions, jobKinds, sockets, tasks } from '../functions/index.t
 import { createSetupToken, derivedSetupToken } from '../functions/install/setup-token.ts'
 import { createMetrics } from '../functions/metrics/metrics.ts'
 import { ERRORS, type Services } from '../functions/services.ts'
-import { confirmDeployment, createDeployer, findContainer } from '../modules/modules.ts'
+import { confirmDeployment, createDeployer, createGuard, findContainer } from '../modules/modules.ts'
 import { createDocuments } from '../openapi/openapi.ts'
 import { readConfig, unknownVariables } from '../platform/config.ts'
 import { filePath } from '../platform/files.ts'
 import { createLog, terminalFormat } from '../platform/log.ts'
-import { VERSION } from '../platform/program.ts'
+import { ownPlace, VERSION } from '../platform/program.ts'
 import { createApp } from '../runtime/app.ts'
 import { speakFrench } from '../runtime/input.ts'
 import { createSockets } from '../runtime/sockets.ts'
@@ -86,7 +86,15 @@ export async function startServer(
     const { container, missing } = config.deployer === 'docker' ? await findContainer(config, log) : {}
     const about = { db, folder: config.modulesDir, hub, clock, log, supervisor: container }
     const deployments = { ...about, instance: container?.instance ?? instance }
-    const { modules, trial } = await startWithModules(deployments, handoff)
+    const guard = createGuard({
+      ...about,
+      dataDir: config.dataDir,
+      machine: (await ownPlace())?.boot ?? '',
+      isCounted: handoff !== undefined,
+      isRestarted: handoff !== undefined || container !== undefined,
+    })
+    opened.push(() => guard.stop())
+    const { modules, trial } = await startWithModules(deployments, guard, handoff)
     opened.push(() => modules.stop())
     const restart = container ? (id: string) => container.replace(id, boot.id) : handoff?.replace
     const deployer = createDeployer(deployments, restart ?? { how: missing }, trial)
@@ -134,6 +142,7 @@ export async function startServer(
 
     const stop = async () => {
       log.info('stopping')
+      guard.stop()
       const closed = closeServer(server, handoff?.isFollowed() ?? false)
       handoff?.close()
       const cut = setTimeout(() => server.closeAllConnections(), finishMs(handoff))

@@ -21,7 +21,7 @@ const AGAIN_MS = 1_000
 const HINT = 'Si un module en est la cause : « ops-panel modules list », « ops-panel modules disable <module> ».'
 
 /**
- * An end within this time counts as quick; after this many quick ends the next start is without the code of modules.
+ * An end within this time counts as quick; after this many quick ends the next start leaves out code of modules.
  */
 const SOON_MS = 60_000
 const MOST_SOON = 3
@@ -37,6 +37,7 @@ const MOST_SOON = 3
  * | event           | starting, none current                 | starting, to replace          | current                  | leaving            |
  * | --------------- | -------------------------------------- | ----------------------------- | ------------------------ | ------------------ |
  * | sends `trying`  | noted                                  | noted                         | noted                    | noted              |
+ * | sends `narrowed`| (e)                                    | noted                         | -                        | -                  |
  * | sends `serving` | becomes current, gets `alone`          | becomes current; the previous | -                        | -                  |
  * |                 |                                        | one is told so (a)            |                          |                    |
  * | sends `failed`  | killed; exit, or after `trying` (b)    | killed; current gets reason   | -                        | -                  |
@@ -51,11 +52,13 @@ const MOST_SOON = 3
  *
  * (a) It becomes `leaving` and has FOLLOWED_MS. The successor gets `alone` once the previous worker is deaf or has
  * ended.
- * (b) The next worker starts at once, and this counts as a quick end. After MOST_SOON quick ends a worker starts
- * without the code of modules; if that one does not start either, the supervisor exits.
+ * (b) The next worker starts at once, and this counts as a quick end. After MOST_SOON quick ends a worker is told to
+ * leave out code of modules: one module at first, and all of them in the end. If one without modules does not start
+ * either, the supervisor exits.
  * (c) After AGAIN_MS. If a worker is starting to replace it, that worker's start is awaited first; if it serves, it is
  * current. An end within SOON_MS of the start counts as quick.
  * (d) Unless a worker is starting already or a signal has arrived; then it gets a refusal.
+ * (e) If it ends quickly, too, the next worker is told to leave out code again.
  * After a signal no worker starts, and the supervisor exits when the current worker has ended.
  */
 export async function runWorkers(log: (line: string) => void, manager: ServiceManager): Promise<number> {
@@ -111,6 +114,8 @@ export async function runWorkers(log: (line: string) => void, manager: ServiceMa
     const since = performance.now()
     const service = begin(soon >= MOST_SOON)
     const reason = await service.started
+    // It leaves out a module that the others did not leave out: this has to be tried before all are left out.
+    if (service.narrowed) soon = Math.min(soon, MOST_SOON - 1)
     if (reason !== undefined) {
       service.worker.process.kill('SIGKILL')
       const code = await service.ended
@@ -153,6 +158,8 @@ interface Service {
   deaf: Promise<void>
   /** Whether it reported that it tries new code. */
   tried: boolean
+  /** Whether it reported that it leaves out other modules than the start before. */
+  narrowed: boolean
   /** Whether it reported why it does not start. */
   explained: boolean
   onReplace: () => void
@@ -174,6 +181,7 @@ function startService(withoutModules: boolean): Service {
     deaf: Promise.resolve(),
     started: Promise.resolve(undefined),
     tried: false,
+    narrowed: false,
     explained: false,
     onReplace: () => {},
     answer(message) {
@@ -197,6 +205,7 @@ function startService(withoutModules: boolean): Service {
       const { success, data } = WorkerMessage.safeParse(message)
       if (!success) return
       if (data.said === 'trying') service.tried = true
+      if (data.said === 'narrowed') service.narrowed = true
       if (data.said === 'serving') settle(undefined)
       if (data.said === 'failed' && 'reason' in data) {
         service.explained = true

@@ -11,7 +11,7 @@ export default defineFunction({
   path: '/api/modules/:id/enable',
   summary: 'Enable a module',
   description:
-    'Enables a module. If the service has not loaded the module’s code at its start, it restarts, and `deployment` is the id of the deployment.',
+    'Enables a module, also one that the service has taken out. If the service has not loaded the module’s code at its start, it restarts, and `deployment` is the id of the deployment.',
   auth: 'admin',
   stepUp: true,
   rateLimit: WRITES,
@@ -36,7 +36,7 @@ export default defineFunction({
       if (!module) throw fail('module_missing')
       if (module.is_core) throw fail('core_module')
       const message = `Module « ${module.name} » activé.`
-      if (module.is_enabled) return { message, restart: false, deployment: null }
+      if (module.is_enabled && module.fault === null) return { message, restart: false, deployment: null }
       const changes = [enableModule(id, true, timestamp(clock())), auditEntry('module_enabled', { target: id })]
       if (module.backend === null || modules.isLoaded(module)) {
         await db.batch(changes)

@@ -11,17 +11,21 @@ const NOT_ASKED = { registry: undefined, error: null }
 const NOT_LOADED = { problem: 'load_failed', detail: 'Son code n’est pas chargé : redémarrez le service.' } as const
 const GONE = { problem: 'not_in_registry', detail: 'Son dépôt n’est plus sur la forge.' } as const
 
+/** The service has taken it out, maybe on another instance that shares the database. */
+const takenOut = ({ fault }: Pick<ModuleRow, 'fault'>) =>
+  fault === null ? undefined : { problem: 'taken_out' as const, detail: fault }
+
 export default defineFunction({
   method: 'GET',
   path: '/api/repair/modules',
   summary: 'The problems of modules',
   description:
-    'Lists the modules that are not the panel’s own, each with its problem. It does not wait for the forge: `not_in_registry` is by the last list.',
+    'Lists the modules that are not the panel’s own, each with its problem. It does not wait for the forge: `not_in_registry` is by the last list. The service has taken out a module with the problem `taken_out`, because it blocked or ended the service; enabling it tries it again.',
   auth: 'admin',
   rateLimit: READS,
   response: z.array(
     Module.extend({
-      problem: z.enum(['files_missing', 'load_failed', 'not_in_registry']).nullable(),
+      problem: z.enum(['files_missing', 'load_failed', 'taken_out', 'not_in_registry']).nullable(),
       detail: z.string().nullable(),
     }),
   ),
@@ -38,7 +42,7 @@ export default defineFunction({
     const faults = await Promise.all(rows.map((row) => filesFault(config.modulesDir, row)))
     return rows.map((row, n) => {
       const unloaded = row.is_enabled && row.backend !== null && !modules.isLoaded(row)
-      const broken = unloaded ? (modules.problem(row.id) ?? NOT_LOADED) : undefined
+      const broken = takenOut(row) ?? (unloaded ? (modules.problem(row.id) ?? NOT_LOADED) : undefined)
       const gone = row.repository !== null && there !== undefined && !there.has(row.id)
       const fault = faults[n]
       const other = fault?.isOther ? fault.problem : undefined

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../../platform/log.ts'
 import type { Task } from '../../runtime/task.ts'
+import type { ModuleGuard } from '../guard/guard.ts'
 import { readSettings, type SettingsDefinition, type SettingsValues } from './settings.ts'
 import { type ModuleStore, moduleStore, type StoreServices } from './store.ts'
 import { moduleTask, type TaskDefinition } from './tasks.ts'
@@ -36,10 +37,15 @@ export function kitOf(services: KitServices, id: string, settings: SettingsDefin
 }
 
 /** Returns the tasks of the loaded modules as tasks of the service. `stopping` ends their runs. */
-export function tasksOf(parts: ReadonlyMap<string, ModuleParts>, stopping: AbortSignal): Task<KitServices>[] {
+export function tasksOf(
+  parts: ReadonlyMap<string, ModuleParts>,
+  stopping: AbortSignal,
+  guard: ModuleGuard,
+): Task<KitServices>[] {
   const owner = randomUUID()
   return [...parts].flatMap(([id, { settings, tasks }]) => {
     const contextOf = (services: KitServices) => kitOf(services, id, settings)
-    return tasks.map((task) => moduleTask(id, task, { owner, stopping, contextOf }))
+    const made = tasks.map((task) => moduleTask(id, task, { owner, stopping, contextOf }))
+    return made.map((task) => ({ ...task, run: (services) => guard.within(id, () => task.run(services)) }))
   })
 }

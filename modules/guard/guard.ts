@@ -1,0 +1,249 @@
+/*
+ * Guards the service against the code of modules: finds the module that blocks the service, ends it or uses up its memory,
+ * and takes this one out at the next start. Where nobody knows the culprit, starts leave out one module after another. The
+ * service must not depend on it: whatever fails here leaves all modules in place.
+ */
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { url as debuggerUrl } from 'node:inspector'
+import { getHeapStatistics } from 'node:v8'
+import type { Database } from '../../db/libsql/database.ts'
+import { findModule, listModules, type ModuleRow, putBackModule, takeOutModule } from '../../db/modules.ts'
+import { type Clock, timestamp } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Actor } from '../../runtime/audit.ts'
+import { moduleAuditStatement } from '../codes.ts'
+import { watchEndings } from './endings.ts'
+import { faultOf, nextSuspect, SUSPECTED } from './faults.ts'
+import { watchMemory } from './memory.ts'
+import { endFile, NO_RUNS, Note, readRecord, removeRecord, Runs, runsFile, writeRecord } from './notes.ts'
+import { type Watched, watched } from './places.ts'
+import { CELLS, startWatcher } from './watcher.ts'
+
+/** Runs the code of modules so that its work can be told apart from the service's own. */
+export interface ModuleGuard {
+  /** Watches these modules from now on; to be called before their code is loaded. */
+  watch(modules: readonly ModuleRow[]): void
+  /** Runs work of a module, also what it begins and leaves to timers, sockets and promises. */
+  within<result>(id: string, work: () => result): result
+}
+
+export interface Guard extends ModuleGuard {
+  /** Takes out what the last ends have shown; to be called before modules are loaded. */
+  begin(start: Start): Promise<Begun>
+  /** Ends the watch; to be called as soon as the service ends in an orderly way. */
+  stop(): void
+}
+
+interface Start {
+  /** Whether this start tries a change, which is rolled back when it fails. */
+  isTrial: boolean
+  /** Whether another process has seen that the service ended too soon too often. */
+  endsTooOften: boolean
+}
+
+interface Begun {
+  /** Whether no code of modules may be loaded, because each was left out once in vain. */
+  withoutAll: boolean
+  /** Whether this start leaves out other modules than the last one. */
+  isDifferent: boolean
+}
+
+interface GuardServices {
+  db: Database
+  /** The folder of modules. */
+  folder: string
+  dataDir: string
+  clock: Clock
+  log: Log
+  /** Identifies this boot of the machine: its end is no fault of a module. */
+  machine: string
+  /** Whether another process counts how often the service ends. */
+  isCounted: boolean
+  /** Whether something starts the service again when it ends. */
+  isRestarted: boolean
+}
+
+const BEAT_MS = 1_000
+const TICK_MS = 500
+/** A service that stands still this long is asked for its stack, and ended. */
+const ASK_MS = 15_000
+const END_MS = 20_000
+/** Growth of a process that stands still, as a share of the heap's limit, from which its stack is read at once. */
+const GROWTH = 0.3
+/** An end within this time is an early one. */
+const EARLY_MS = 60_000
+const MOST_EARLY = 3
+/** How long a module stays under suspicion: after early ends, and after the service was blocked. */
+const SUSPECT_EARLY_MS = 2 * EARLY_MS
+const SUSPECT_BLOCKED_MS = 3_600_000
+
+/** The actor of changes that nobody requested. */
+const SERVICE: Actor = { user: undefined, address: 'service' }
+
+/** Loads modules without a guard, such as in a test of a single function. */
+export const unguarded: ModuleGuard = { watch: () => {}, within: (_, work) => work() }
+
+export function createGuard(services: GuardServices): Guard {
+  const { folder, dataDir, clock, log, machine, isCounted, isRestarted } = services
+  const [notes, record] = [endFile(dataDir), runsFile(dataDir)]
+  const running = new AsyncLocalStorage<string>()
+  const cells = new SharedArrayBuffer(Object.keys(CELLS).length * Int32Array.BYTES_PER_ELEMENT)
+  const seen = new Int32Array(cells)
+  const closers: (() => void)[] = []
+  let modules: readonly Watched[] = []
+  let runs: Runs | undefined
+
+  const save = (changed: Partial<Runs>) => {
+    if (!runs) return
+    runs = { ...runs, ...changed }
+    attempt(() => writeRecord(record, runs ?? NO_RUNS))
+  }
+  const attempt = (write: () => void) => {
+    try {
+      write()
+    } catch (error) {
+      log.warn({ err: error }, 'the guard of the modules cannot write in the data directory')
+    }
+  }
+  const noteEnd = (note: Note) => attempt(() => writeRecord(notes, note))
+
+  return {
+    async begin({ isTrial, endsTooOften }) {
+      const note = readRecord(notes, Note)
+      if (note) log.error(note, 'the service was ended, or ended by itself')
+      const explained = note !== undefined && (await takeOutByNote(services, note))
+      removeRecord(notes)
+      // A change that fails is rolled back, which explains its ends.
+      if (isTrial) return { withoutAll: false, isDifferent: explained }
+      const last = readRecord(record, Runs) ?? NO_RUNS
+      const now = timestamp(clock())
+      const early = last.open && last.machine === machine && note === undefined
+      const quick = early ? last.quick + 1 : 0
+      const suspects = now < last.until ? last.suspects : []
+      const blocked = note?.what === 'blocked' && note.module === null
+      const often = endsTooOften || (!isCounted && (quick >= MOST_EARLY || (early && suspects.length > 0)))
+      const next = await decide(services, { explained, unknown: blocked || often, suspects, all: last.all && (early || often) })
+      const lasts = blocked ? SUSPECT_BLOCKED_MS : SUSPECT_EARLY_MS
+      const until = next.isDifferent ? timestamp(new Date(clock().getTime() + lasts)) : last.until
+      runs = { machine, open: !isCounted, quick: next.isDifferent ? 0 : quick, suspects: next.suspects, until, all: next.all }
+      if (last !== NO_RUNS || (await candidates(services.db)).length > 0) save({})
+      const settling = setTimeout(() => save({ open: false, quick: 0, all: false }), EARLY_MS)
+      settling.unref()
+      closers.push(() => clearTimeout(settling))
+      return { withoutAll: next.all, isDifferent: explained || next.isDifferent }
+    },
+    watch(rows) {
+      if (rows.length === 0 || modules.length > 0) return
+      modules = rows.map((row) => watched(folder, row))
+      const growth = getHeapStatistics().heap_size_limit * GROWTH
+      const watcher = startWatcher({
+        cells,
+        modules,
+        file: notes,
+        isRestarted,
+        tickMs: TICK_MS,
+        askAfter: ASK_MS / TICK_MS,
+        endAfter: END_MS / TICK_MS,
+        growth,
+      })
+      const endings = watchEndings(modules, () => running.getStore(), noteEnd)
+      const memory = watchMemory(modules)
+      const beat = setInterval(() => {
+        Atomics.add(seen, CELLS.beats, 1)
+        Atomics.store(seen, CELLS.debugged, debuggerUrl() === undefined ? 0 : 1)
+        const holder = memory.look()
+        if (!holder) return
+        const { module, mebibytes } = holder
+        endings.stop()
+        noteEnd({ what: 'memory', module: module.id, release: module.release, place: `${mebibytes} Mio`, message: '' })
+        log.error({ module: module.id, mebibytes }, 'a module uses up the memory: the service ends')
+        process.exit(1)
+      }, BEAT_MS)
+      beat.unref()
+      closers.push(
+        () => clearInterval(beat),
+        () => memory.stop(),
+        () => endings.stop(),
+        () => void watcher.stop(),
+      )
+    },
+    within(id, work) {
+      const before = Atomics.load(seen, CELLS.module)
+      Atomics.store(seen, CELLS.module, modules.findIndex((each) => each.id === id) + 1)
+      try {
+        return running.run(id, work)
+      } finally {
+        Atomics.store(seen, CELLS.module, before)
+      }
+    },
+    stop() {
+      for (const close of closers.splice(0)) close()
+      save({ open: false, all: false })
+    },
+  }
+}
+
+/** Takes out the module that a note blames, unless somebody has changed its record since. */
+async function takeOutByNote(services: GuardServices, note: Note): Promise<boolean> {
+  const { module: id, release } = note
+  if (id === null) return false
+  const row = await findModule(services.db, id)
+  if (!row || !isCandidate(row) || row.updated_at !== release) return false
+  await takeOut(services, row, faultOf(note), timestamp(services.clock()))
+  return true
+}
+
+interface Last {
+  /** Whether the last end has a culprit, who is out by now. */
+  explained: boolean
+  /** Whether somebody unknown ends the service. */
+  unknown: boolean
+  suspects: Runs['suspects']
+  all: boolean
+}
+
+/** Decides whom to leave out when nobody knows the culprit, and puts back the one that was left out in vain. */
+async function decide(services: GuardServices, { explained, unknown, suspects, all }: Last) {
+  const { db, clock } = services
+  const current = suspects.at(-1)
+  if (explained) {
+    if (current) await putBack(services, current)
+    return { suspects: [], all: false, isDifferent: true }
+  }
+  if (!unknown || all) return { suspects, all, isDifferent: false }
+  if (current) await putBack(services, current)
+  const rows = await candidates(db)
+  const tried = suspects.map(({ id }) => id)
+  const id = nextSuspect(rows, tried)
+  const row = rows.find((each) => each.id === id)
+  if (!row) return { suspects: [], all: rows.length > 0, isDifferent: rows.length > 0 }
+  const at = timestamp(clock())
+  await takeOut(services, row, SUSPECTED, at)
+  return { suspects: [...suspects, { id: row.id, at }], all: false, isDifferent: true }
+}
+
+const isCandidate = ({ is_core, is_enabled, backend, fault }: ModuleRow) =>
+  is_core === 0 && is_enabled === 1 && backend !== null && fault === null
+
+const candidates = async (db: Database) => (await listModules(db)).filter(isCandidate)
+
+async function takeOut(services: GuardServices, row: ModuleRow, fault: string, at: string): Promise<void> {
+  const { db, log } = services
+  await db.batch([
+    takeOutModule(row, fault, at),
+    moduleAuditStatement(services, SERVICE, 'module_taken_out', { target: row.id, details: { error: fault } }),
+  ])
+  log.error({ module: row.id, fault }, 'module taken out')
+}
+
+async function putBack(services: GuardServices, { id, at }: Runs['suspects'][number]): Promise<void> {
+  const row = await findModule(services.db, id)
+  // Somebody has decided about it since.
+  if (row?.fault_at !== at) return
+  await services.db.batch([
+    putBackModule(id, at),
+    moduleAuditStatement(services, SERVICE, 'module_enabled', { target: id }),
+  ])
+  services.log.warn({ module: id }, 'module put back: the service ended without it, too')
+}

@@ -1,0 +1,126 @@
+/*
+ * Sees from a thread of its own when the main thread stands still. The debugger of Node can stop the main thread in the
+ * middle of an endless loop and show its stack, which names the culprit. It cannot during a system call.
+ */
+
+import { Worker } from 'node:worker_threads'
+import type { Note } from './notes.ts'
+import type { Watched } from './places.ts'
+
+/** The cells that both threads share: beats of the main thread, the module that runs (its index + 1), a debugger is attached. */
+export const CELLS = { beats: 0, module: 1, debugged: 2 } as const
+
+interface WatcherData {
+  cells: SharedArrayBuffer
+  modules: readonly Watched[]
+  /** The file of the note. */
+  file: string
+  /** Whether somebody starts the process again, so that it may be ended without a culprit. */
+  isRestarted: boolean
+  tickMs: number
+  /** Ticks without a beat until the stack is read, and until the process is ended. */
+  askAfter: number
+  endAfter: number
+  /** Growth in bytes of a process that stands still, from which the stack is read at once. */
+  growth: number
+}
+
+/** The thread that watches; `stop` ends it. */
+export interface Watcher {
+  stop(): Promise<void>
+}
+
+/** Starts the watch. The service works without it too. */
+export function startWatcher(data: WatcherData): Watcher {
+  const code = `(${watchMainThread.toString()})(require('node:worker_threads').workerData)`
+  const worker = new Worker(code, { eval: true, workerData: data })
+  worker.on('error', () => {})
+  worker.unref()
+  return {
+    async stop() {
+      await worker.terminate()
+    },
+  }
+}
+
+/**
+ * Runs in the thread: it is passed as text, so it uses nothing from this file. It counts its own ticks, not time: both
+ * threads stand still while the machine sleeps.
+ */
+function watchMainThread(data: WatcherData): void {
+  const { Session } = process.getBuiltinModule('node:inspector')
+  const fs = process.getBuiltinModule('node:fs')
+  const cells = new Int32Array(data.cells)
+  let [beats, still, rss, done] = [-1, 0, 0, false]
+  let session: InstanceType<typeof Session> | undefined
+  /** The stack of the service's own code that was seen last. */
+  let own: string | undefined
+
+  const end = (what: Note['what'], module: Watched | undefined, place: string) => {
+    done = true
+    if (!module && !data.isRestarted) return
+    const note: Note = { what, module: module?.id ?? null, release: module?.release ?? null, place, message: '' }
+    const fresh = `${data.file}.${process.pid}`
+    try {
+      fs.rmSync(fresh, { force: true })
+      const handle = fs.openSync(fresh, 'wx', 0o600)
+      fs.writeSync(handle, JSON.stringify(note))
+      fs.fsyncSync(handle)
+      fs.closeSync(handle)
+      fs.renameSync(fresh, data.file)
+    } catch {
+      // On a full disk the next start does not know the culprit.
+    }
+    process.kill(process.pid, 'SIGKILL')
+  }
+
+  const ask = (what: 'loop' | 'memory') => {
+    if (session) return session.post('Debugger.pause')
+    const opened = new Session()
+    session = opened
+    opened.connectToMainThread()
+    const scripts = new Map<string, string>()
+    opened.on('Debugger.scriptParsed', ({ params }) => scripts.set(params.scriptId, params.url))
+    opened.on('Debugger.paused', ({ params }) => {
+      if (session !== opened) return
+      for (const { location } of params.callFrames) {
+        const url = scripts.get(location.scriptId) ?? ''
+        for (const module of data.modules) {
+          const home = module.homes.find((each) => url.startsWith(each))
+          if (home !== undefined)
+            return end(what, module, `${url.slice(home.length).slice(0, 200)}:${location.lineNumber + 1}`)
+        }
+      }
+      const [top] = params.callFrames
+      own = `${(top && scripts.get(top.location.scriptId)) || 'node'} ${top?.functionName ?? ''}`.slice(0, 300)
+      opened.post('Debugger.resume')
+    })
+    opened.post('Debugger.enable')
+    opened.post('Debugger.pause')
+  }
+
+  const leave = () => {
+    session?.disconnect()
+    session = undefined
+    own = undefined
+    done = false
+  }
+
+  setInterval(() => {
+    const now = Atomics.load(cells, 0)
+    if (now !== beats || Atomics.load(cells, 2) === 1) {
+      beats = now
+      still = 0
+      rss = process.memoryUsage.rss()
+      return leave()
+    }
+    still += 1
+    if (done) return
+    const isGrowing = still > 1 && process.memoryUsage.rss() - rss > data.growth
+    if (isGrowing || still >= data.askAfter) ask(isGrowing ? 'memory' : 'loop')
+    if (still < data.endAfter) return
+    if (own !== undefined) return end('hang', undefined, own)
+    const running = data.modules[Atomics.load(cells, 1) - 1]
+    end('blocked', running, '')
+  }, data.tickMs)
+}
