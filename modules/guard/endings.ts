@@ -2,7 +2,7 @@ import { getCallSites } from 'node:util'
 import { NOTE_TEXT, type Note } from './notes.ts'
 import { findInStack, ownerOf, type Watched } from './places.ts'
 
-/** Who ends this process; `stop` ends the watch. */
+/** A watch for modules that end this process. */
 export interface Endings {
   stop(): void
 }

@@ -1,7 +1,7 @@
 /*
- * What the guard writes down for the next start: why the service ended, and how its last starts went. Both are small
- * files in the data directory, written in one step, also by a process that is about to end. A file that is broken or too
- * large is removed and counts as missing.
+ * The guard leaves two small files in the data directory for the next start: why the service ended, and how its last
+ * starts went. It writes each in one step, also in a process that is about to end. A file that is broken or too large is
+ * removed and counts as missing.
  */
 
 import { randomUUID } from 'node:crypto'

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { saying } from '../functions/modules/module.ts'
+import { BACK_MS, doing, startGuarded } from './guarded.ts'
+
+const LONG = 180_000
+
+const LEAKS: readonly (readonly [title: string, code: string])[] = [
+  [
+    'leaks in a timer',
+    doing('bad', 'setInterval(() => { for (let i = 0; i < 5e4; i++) kept.push({ i, more: [i] }) }, 20)', 3_000),
+  ],
+  ['allocates in a loop that never ends', doing('bad', 'for (;;) kept.push({ more: [1, 2, 3] })', 3_000)],
+]
+
+test.each(LEAKS)(
+  'a module that %s is taken out alone',
+  async (_, code) => {
+    const bad = `const kept = []; ${code}`
+    const service = await startGuarded({ good: saying('good', 'yes'), bad }, { NODE_OPTIONS: '--max-old-space-size=320' })
+
+    const { detail, silence } = await service.takesOut('bad')
+
+    expect(detail).toMatch(/a pris presque toute la mémoire/)
+    expect(silence).toBeLessThan(BACK_MS)
+    expect(await service.problems()).toMatchObject({ good: { problem: null } })
+    expect(await service.get('/api/modules/good/word')).toEqual({ status: 200, body: { word: 'yes' } })
+  },
+  LONG,
+)
