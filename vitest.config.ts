@@ -11,6 +11,8 @@ const PATIENCE_MS = 240_000
 
 /** The longest files, longest first: one that starts last would delay the end of the run. */
 const LONGEST = [
+  'serve/guarded-late',
+  'serve/guarded-unknown',
   'serve/killed-schedules',
   'serve/handoff',
   'modules/deploy/killed-deployment',
@@ -100,7 +102,7 @@ const WHOLE_ALONE = ['test/demo/jobs.test.ts', 'test/serve/slow-reader.test.ts']
 /** These kill, freeze and replace the service some hundred times, so they are a suite of their own. */
 const RESTARTS = [
   'test/modules/deploy/{killed-deployment,killed-steps}.test.ts',
-  'test/serve/{frozen,handoff,killed-schedules}.test.ts',
+  'test/serve/{frozen,guarded*,handoff,killed-schedules}.test.ts',
   'test/soak/soak.test.ts',
 ]
 const WITH_MORE = [

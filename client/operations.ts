@@ -229,6 +229,7 @@ export interface Operations {
         | 'module_removed'
         | 'module_taken_back'
         | 'module_settings_changed'
+        | 'module_taken_out'
       user?: string
       target?: string /** A time with its zone (RFC 3339). */
       from?: string /** A time with its zone (RFC 3339). */
@@ -328,6 +329,7 @@ export interface Operations {
         | 'module_removed'
         | 'module_taken_back'
         | 'module_settings_changed'
+        | 'module_taken_out'
       user?: string
       target?: string /** A time with its zone (RFC 3339). */
       from?: string /** A time with its zone (RFC 3339). */
@@ -1949,7 +1951,7 @@ export interface Operations {
       updated_at: string
       has_backend: boolean
       previous: { version: string; commit: string; tag: string | null } | null
-      problem: 'files_missing' | 'load_failed' | 'not_in_registry' | null
+      problem: 'files_missing' | 'load_failed' | 'taken_out' | 'not_in_registry' | null
       detail: string | null
     }>
     code: 'enrolment_required' | 'forbidden' | 'rate_limited' | 'target_forbidden' | 'unauthenticated' | AnyCode

@@ -108,7 +108,11 @@ export function enableModule(id: string, enabled: boolean, now: string): Stateme
 }
 
 /** Takes out a module that is still in the state of this record. `updated_at` stays: no person has changed it. */
-export function takeOutModule({ id, updated_at }: Pick<ModuleRow, 'id' | 'updated_at'>, fault: string, at: string): Statement {
+export function takeOutModule(
+  { id, updated_at }: Pick<ModuleRow, 'id' | 'updated_at'>,
+  fault: string,
+  at: string,
+): Statement {
   return {
     sql: 'UPDATE modules SET fault = ?3, fault_at = ?4 WHERE id = ?1 AND updated_at = ?2 AND is_core = 0',
     args: [id, updated_at, fault, at],

@@ -18,6 +18,7 @@ import { ModuleError } from './faults.ts'
 import { type ModuleGuard, unguarded } from './guard/guard.ts'
 import type { ModuleParts } from './kit/kit.ts'
 import type { ModulePage } from './page.ts'
+import { moduleZod } from './schemas.ts'
 
 /** A module with code; `file` is the path of its backend inside `<folder>/<id>`. */
 export interface BackendModule {
@@ -110,7 +111,7 @@ async function declarations(path: string): Promise<unknown> {
   const loaded = await withTimeout(load(path))
   const declare = typeof loaded === 'object' && loaded !== null && 'default' in loaded ? loaded.default : undefined
   if (typeof declare !== 'function') throw new ModuleError('l’export par défaut n’est pas une fonction')
-  const declared: unknown = declare({ z, defineFunction, definePage, defineSettings, defineTask })
+  const declared: unknown = declare({ z: moduleZod, defineFunction, definePage, defineSettings, defineTask })
   if (!(declared instanceof Promise)) return declared
   // A rejection that nobody awaits must not end the process.
   declared.catch(() => {})

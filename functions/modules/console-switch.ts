@@ -25,7 +25,8 @@ export async function switchFromConsole(context: CommandContext, id: string, ena
   const { db, clock } = context
   const module = await ownModule(context, id)
   const state = enabled ? 'activé' : 'désactivé'
-  if (module.is_enabled === (enabled ? 1 : 0) && (module.fault === null || !enabled)) return `Le module « ${id} » est déjà ${state}.`
+  if (module.is_enabled === (enabled ? 1 : 0) && (module.fault === null || !enabled))
+    return `Le module « ${id} » est déjà ${state}.`
   const action = enabled ? 'module_enabled' : 'module_disabled'
   const entry = auditStatement(context, atConsole(context.operator), action, { target: id })
   await db.batch([enableModule(id, enabled, timestamp(clock())), entry])

@@ -42,11 +42,11 @@ export default defineFunction({
     const faults = await Promise.all(rows.map((row) => filesFault(config.modulesDir, row)))
     return rows.map((row, n) => {
       const unloaded = row.is_enabled && row.backend !== null && !modules.isLoaded(row)
-      const broken = takenOut(row) ?? (unloaded ? (modules.problem(row.id) ?? NOT_LOADED) : undefined)
+      const broken = unloaded ? (modules.problem(row.id) ?? NOT_LOADED) : undefined
       const gone = row.repository !== null && there !== undefined && !there.has(row.id)
       const fault = faults[n]
       const other = fault?.isOther ? fault.problem : undefined
-      const problem = other ?? broken ?? fault?.problem ?? (gone ? GONE : { problem: null, detail: null })
+      const problem = takenOut(row) ?? other ?? broken ?? fault?.problem ?? (gone ? GONE : { problem: null, detail: null })
       return { ...moduleView(row, boot.version), ...problem }
     })
   },

@@ -123,10 +123,22 @@ export function createGuard(services: GuardServices): Guard {
       const suspects = now < last.until ? last.suspects : []
       const blocked = note?.what === 'blocked' && note.module === null
       const often = endsTooOften || (!isCounted && (quick >= MOST_EARLY || (early && suspects.length > 0)))
-      const next = await decide(services, { explained, unknown: blocked || often, suspects, all: last.all && (early || often) })
+      const next = await decide(services, {
+        explained,
+        unknown: blocked || often,
+        suspects,
+        all: last.all && (early || often),
+      })
       const lasts = blocked ? SUSPECT_BLOCKED_MS : SUSPECT_EARLY_MS
       const until = next.isDifferent ? timestamp(new Date(clock().getTime() + lasts)) : last.until
-      runs = { machine, open: !isCounted, quick: next.isDifferent ? 0 : quick, suspects: next.suspects, until, all: next.all }
+      runs = {
+        machine,
+        open: !isCounted,
+        quick: next.isDifferent ? 0 : quick,
+        suspects: next.suspects,
+        until,
+        all: next.all,
+      }
       if (last !== NO_RUNS || (await candidates(services.db)).length > 0) save({})
       const settling = setTimeout(() => save({ open: false, quick: 0, all: false }), EARLY_MS)
       settling.unref()

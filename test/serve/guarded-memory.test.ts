@@ -16,7 +16,10 @@ test.each(LEAKS)(
   'a module that %s is taken out alone',
   async (_, code) => {
     const bad = `const kept = []; ${code}`
-    const service = await startGuarded({ good: saying('good', 'yes'), bad }, { NODE_OPTIONS: '--max-old-space-size=320' })
+    const service = await startGuarded(
+      { good: saying('good', 'yes'), bad },
+      { NODE_OPTIONS: '--max-old-space-size=320' },
+    )
 
     const { detail, silence } = await service.takesOut('bad')
 

@@ -66,10 +66,12 @@ test(
 
     await service.said('started without the code of the modules')
 
-    await expect.poll(() => service.problems()).toEqual({
-      one: { problem: 'load_failed', detail: expect.stringContaining('plusieurs fois') },
-      two: { problem: 'load_failed', detail: expect.stringContaining('plusieurs fois') },
-    })
+    await expect
+      .poll(() => service.problems())
+      .toEqual({
+        one: { problem: 'load_failed', detail: expect.stringContaining('plusieurs fois') },
+        two: { problem: 'load_failed', detail: expect.stringContaining('plusieurs fois') },
+      })
   },
   LONG,
 )

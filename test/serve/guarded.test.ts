@@ -11,7 +11,12 @@ const ENDS: readonly (readonly [title: string, work: string, afterMs: number, re
   ['exits 3 s after its start', 'process.exit(3)', 3_000, /a arrêté le service \(backend\.mjs:\d+\)/],
   ['exits 10 s after its start', 'process.exit(0)', 10_000, /a arrêté le service/],
   ['throws 3 s after its start', "throw new Error('gone wrong')", 3_000, /backend\.mjs:\d+:\d+\) : gone wrong/],
-  ['leaves an error of a socket to nobody', "process.getBuiltinModule('node:net').connect(1, '127.0.0.1')", 3_000, /ECONNREFUSED/],
+  [
+    'leaves an error of a socket to nobody',
+    "process.getBuiltinModule('node:net').connect(1, '127.0.0.1')",
+    3_000,
+    /ECONNREFUSED/,
+  ],
 ]
 
 test.each(ENDS)(

@@ -44,7 +44,7 @@ export async function startGuarded(modules: Readonly<Record<string, string>>, en
       return Object.fromEntries(Repairs.parse(answer.body).map(({ id, problem, detail }) => [id, { problem, detail }]))
     },
     /** Waits until the service has taken out this module; returns why, and how long no request was answered. */
-    async takesOut(id: string) {
+    async takesOut(id: string, timeout = 90_000) {
       let [silence, heard] = [0, performance.now()]
       let detail: string | null = null
       await expect
@@ -58,7 +58,7 @@ export async function startGuarded(modules: Readonly<Record<string, string>>, en
             }
             return found?.problem
           },
-          { timeout: 90_000, interval: 100 },
+          { timeout, interval: 100 },
         )
         .toBe('taken_out')
       return { detail: detail ?? '', silence }

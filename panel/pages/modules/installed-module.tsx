@@ -32,8 +32,9 @@ interface InstalledModuleProps {
 export function InstalledModule({ module, newest, change, again }: InstalledModuleProps) {
   const { modules: say } = words()
   const offer = registryWords()
-  const { id, name, version, description, is_core, is_enabled, problem, detail, nav_href, commit, tag, previous } =
-    module
+  const { id, name, version, description, is_core, is_enabled, fault, nav_href, commit, tag, previous } = module
+  const problem = module.problem ?? (fault === null ? undefined : 'taken_out')
+  const detail = module.detail ?? fault
   const row = useRef<HTMLLIElement>(null)
   const toggle = useAct(async () => {
     const operation = is_enabled ? 'POST /api/modules/{id}/disable' : 'POST /api/modules/{id}/enable'
@@ -41,6 +42,11 @@ export function InstalledModule({ module, newest, change, again }: InstalledModu
     noteStart(deployment, id)
     await change(deployment)
     if (!deployment) toast(is_enabled ? say.disabled(name) : say.enabled(name))
+  })
+  const retry = useAct(async () => {
+    const { deployment } = await api('POST /api/modules/{id}/enable', { params: { id } })
+    await change(deployment)
+    if (!deployment) toast(say.enabled(name))
   })
   /** Follows what an installation has started, unless the user declined it. */
   const follow = async (starting: Promise<string | null | undefined>) => {
@@ -61,7 +67,7 @@ export function InstalledModule({ module, newest, change, again }: InstalledModu
     document.querySelector<HTMLElement>('h1')?.focus()
     await change(null)
   })
-  const link = is_enabled ? safeLink(nav_href) : undefined
+  const link = is_enabled && fault === null ? safeLink(nav_href) : undefined
   const [kind, word] = stateOf()
 
   function stateOf(): [StatusKind, string] {
@@ -86,7 +92,12 @@ export function InstalledModule({ module, newest, change, again }: InstalledModu
         {detail && <p class="dim mono">{fromService(detail)}</p>}
         <Problem
           error={
-            toggle.error.value ?? update.error.value ?? goBack.error.value ?? pin.error.value ?? remove.error.value
+            toggle.error.value ??
+            retry.error.value ??
+            update.error.value ??
+            goBack.error.value ??
+            pin.error.value ??
+            remove.error.value
           }
         />
       </div>
@@ -107,6 +118,11 @@ export function InstalledModule({ module, newest, change, again }: InstalledModu
               {problem === 'files_missing' && commit && (
                 <Action act={pin} class="small primary" label={offer.fetchAgainOf(name)}>
                   {offer.fetchAgain(tag ?? commit.slice(0, 10))}
+                </Action>
+              )}
+              {fault !== null && (
+                <Action act={retry} class="small" label={say.retryOf(name)}>
+                  {say.retry}
                 </Action>
               )}
               <Action act={toggle} class="small" label={is_enabled ? say.disableOf(name) : say.enableOf(name)}>

@@ -27,11 +27,15 @@ export const modules: typeof fr = {
   core: 'Part of the panel',
   on: 'Enabled',
   off: 'Disabled',
+  retry: 'Try again',
+  retryOf: (name: string) => `Try ${name} again`,
   open: 'Open',
   openOf: (name: string) => `Open ${name}`,
   problem: {
     files_missing: 'Its files are missing. Install it again from the forge, or remove it.',
     load_failed: 'Its code could not be loaded. Read the reason, then install another version or disable it.',
+    taken_out:
+      'It blocked or ended the service, so the service runs without it. Install another version, try it again or remove it.',
     not_in_registry: 'The forge no longer offers it. It still works, but gets no new versions.',
   },
   noneAvailable: 'The forge offers no other modules.',

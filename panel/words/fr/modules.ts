@@ -25,11 +25,15 @@ export const modules = {
   core: 'Fait partie du panneau',
   on: 'Activé',
   off: 'Désactivé',
+  retry: 'Réessayer',
+  retryOf: (name: string) => `Réessayer ${name}`,
   open: 'Ouvrir',
   openOf: (name: string) => `Ouvrir ${name}`,
   problem: {
     files_missing: 'Ses fichiers manquent. Réinstallez-le depuis la forge, ou supprimez-le.',
     load_failed: 'Son code n’a pas pu être chargé. Lisez la raison, puis installez une autre version ou désactivez-le.',
+    taken_out:
+      'Il a bloqué ou arrêté le service, qui fonctionne donc sans lui. Installez une autre version, réessayez ou supprimez-le.',
     not_in_registry: 'La forge ne le propose plus. Il fonctionne encore, mais ne recevra plus de nouvelles versions.',
   },
   noneAvailable: 'La forge ne propose pas d’autre module.',

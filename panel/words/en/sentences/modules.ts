@@ -153,6 +153,25 @@ export const moduleSentences: readonly Pair[] = [
     'Le service s’est arrêté plusieurs fois de suite : il a démarré sans le code des modules. Redémarrez-le pour les essayer à nouveau.',
     'The service stopped several times in a row, so it started without the code of its modules. Restart it to try them again.',
   ],
+  ['Son code ne s’est pas terminé et a bloqué le service{}.', 'Its code did not return and blocked the service{}.'],
+  [
+    'Un appel de son code au système ne s’est pas terminé et a bloqué le service.',
+    'A system call of its code did not return and blocked the service.',
+  ],
+  ['Son code a pris presque toute la mémoire du service{}.', 'Its code used nearly all memory of the service{}.'],
+  ['Son code a arrêté le service{}.', 'Its code ended the service{}.'],
+  [
+    'Une erreur que son code n’a pas traitée a arrêté le service{} : {}',
+    'An error that its code did not handle ended the service{}: {}',
+  ],
+  [
+    'Le service s’est arrêté ou bloqué sans que la cause soit connue : ce module, modifié en dernier, est mis à l’écart.',
+    'The service ended or was blocked for an unknown reason, so this module, which was changed last, was taken out.',
+  ],
+  [
+    'z.{} changerait les réponses de tout le service : un module ne peut pas s’en servir',
+    'z.{} would change the answers of the whole service, so a module cannot use it',
+  ],
   ['le service s’arrête ou redémarre déjà', 'the service is already stopping or restarting'],
   ['il n’a pas démarré en {} s', 'it did not start within {} s'],
   ['il s’est arrêté au démarrage (code {})', 'it stopped while starting (exit code {})'],
