@@ -8,13 +8,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { url as debuggerUrl } from 'node:inspector'
 import { getHeapStatistics } from 'node:v8'
 import type { Database } from '../../db/libsql/database.ts'
-import { findModule, listModules, type ModuleRow, putBackModule, takeOutModule } from '../../db/modules.ts'
+import type { ModuleRow } from '../../db/modules.ts'
 import { type Clock, timestamp } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import type { Actor } from '../../runtime/audit.ts'
-import { moduleAuditStatement } from '../codes.ts'
+import { candidates, decide, takeOutByNote } from './culprits.ts'
 import { watchEndings } from './endings.ts'
-import { faultOf, nextSuspect, SUSPECTED } from './faults.ts'
 import { watchMemory } from './memory.ts'
 import { endFile, NO_RUNS, Note, readRecord, removeRecord, Runs, runsFile, writeRecord } from './notes.ts'
 import { type Watched, watched } from './places.ts'
@@ -77,9 +75,6 @@ const MOST_EARLY = 3
 /** How long a module stays under suspicion: after early ends, and after the service was blocked. */
 const SUSPECT_EARLY_MS = 2 * EARLY_MS
 const SUSPECT_BLOCKED_MS = 3_600_000
-
-/** The actor of changes that nobody requested. */
-const SERVICE: Actor = { user: undefined, address: 'service' }
 
 /** Loads modules without a guard, such as in a test of a single function. */
 export const unguarded: ModuleGuard = { watch: () => {}, within: (_, work) => work() }
@@ -194,68 +189,4 @@ export function createGuard(services: GuardServices): Guard {
       save({ open: false, all: false })
     },
   }
-}
-
-/** Takes out the module that a note blames, unless somebody has changed its record since. */
-async function takeOutByNote(services: GuardServices, note: Note): Promise<boolean> {
-  const { module: id, release } = note
-  if (id === null) return false
-  const row = await findModule(services.db, id)
-  if (!row || !isCandidate(row) || row.updated_at !== release) return false
-  await takeOut(services, row, faultOf(note), timestamp(services.clock()))
-  return true
-}
-
-interface Last {
-  /** Whether the last end has a culprit, who is out by now. */
-  explained: boolean
-  /** Whether somebody unknown ends the service. */
-  unknown: boolean
-  suspects: Runs['suspects']
-  all: boolean
-}
-
-/** Decides whom to leave out when nobody knows the culprit, and puts back the one that was left out in vain. */
-async function decide(services: GuardServices, { explained, unknown, suspects, all }: Last) {
-  const { db, clock } = services
-  const current = suspects.at(-1)
-  if (explained) {
-    if (current) await putBack(services, current)
-    return { suspects: [], all: false, isDifferent: true }
-  }
-  if (!unknown || all) return { suspects, all, isDifferent: false }
-  if (current) await putBack(services, current)
-  const rows = await candidates(db)
-  const tried = suspects.map(({ id }) => id)
-  const id = nextSuspect(rows, tried)
-  const row = rows.find((each) => each.id === id)
-  if (!row) return { suspects: [], all: rows.length > 0, isDifferent: rows.length > 0 }
-  const at = timestamp(clock())
-  await takeOut(services, row, SUSPECTED, at)
-  return { suspects: [...suspects, { id: row.id, at }], all: false, isDifferent: true }
-}
-
-const isCandidate = ({ is_core, is_enabled, backend, fault }: ModuleRow) =>
-  is_core === 0 && is_enabled === 1 && backend !== null && fault === null
-
-const candidates = async (db: Database) => (await listModules(db)).filter(isCandidate)
-
-async function takeOut(services: GuardServices, row: ModuleRow, fault: string, at: string): Promise<void> {
-  const { db, log } = services
-  await db.batch([
-    takeOutModule(row, fault, at),
-    moduleAuditStatement(services, SERVICE, 'module_taken_out', { target: row.id, details: { error: fault } }),
-  ])
-  log.error({ module: row.id, fault }, 'module taken out')
-}
-
-async function putBack(services: GuardServices, { id, at }: Runs['suspects'][number]): Promise<void> {
-  const row = await findModule(services.db, id)
-  // Somebody has decided about it since.
-  if (row?.fault_at !== at) return
-  await services.db.batch([
-    putBackModule(id, at),
-    moduleAuditStatement(services, SERVICE, 'module_enabled', { target: id }),
-  ])
-  services.log.warn({ module: id }, 'module put back: the service ended without it, too')
 }

@@ -300,7 +300,7 @@ test(
 )
 
 test(
-  'a service that a module ends repeatedly starts without the code of modules',
+  'a service that a module ends starts without this module',
   async () => {
     const forge = await testForge()
     const data = await temporaryFolder()
@@ -317,14 +317,16 @@ test(
     expect((await runProgram({ PANEL_DATA_DIR: data }, 'modules', 'install', folder)).code).toBe(0)
 
     const service = await startReplaceable(forge, data, { PANEL_PORT: port })
-    await service.said('started without the code of the modules')
+    await service.said('module taken out')
 
     await expect
       .poll(() => service.get('/api/repair/modules', AbortSignal.timeout(2_000)).catch(() => undefined), {
         timeout: 60_000,
       })
       .toMatchObject({
-        body: [{ id: 'deadly', problem: 'load_failed', detail: expect.stringContaining('plusieurs fois') }],
+        body: [
+          { id: 'deadly', problem: 'taken_out', detail: expect.stringMatching(/backend\.mjs:\d+:\d+\) : deadly$/) },
+        ],
       })
     expect(service.stderr()).toContain('ops-panel modules disable')
   },

@@ -23,8 +23,12 @@ async function guarded({ isCounted = false } = {}) {
   return {
     db,
     dataDir,
-    later: (ms: number) => void (now += ms),
-    reboot: () => void (machine = 'another'),
+    later(ms: number) {
+      now += ms
+    },
+    reboot() {
+      machine = 'another'
+    },
     note: (note: Partial<Note>) =>
       writeRecord(endFile(dataDir), {
         what: 'loop',
