@@ -46,7 +46,8 @@ export default defineFunction({
       const gone = row.repository !== null && there !== undefined && !there.has(row.id)
       const fault = faults[n]
       const other = fault?.isOther ? fault.problem : undefined
-      const problem = takenOut(row) ?? other ?? broken ?? fault?.problem ?? (gone ? GONE : { problem: null, detail: null })
+      const problem =
+        takenOut(row) ?? other ?? broken ?? fault?.problem ?? (gone ? GONE : { problem: null, detail: null })
       return { ...moduleView(row, boot.version), ...problem }
     })
   },

@@ -158,7 +158,7 @@ test('the code of a module is that of the shown commit, though its branch was re
     'backend.mjs': saying('code', 'second'),
   })
 
-  expect((await changes[0]?.files?.())?.get('backend.mjs')?.toString()).toBe(saying('code', 'first'))
+  expect(changes[0]?.files?.all.get('backend.mjs')?.toString()).toBe(saying('code', 'first'))
 })
 
 test.each([
@@ -169,7 +169,7 @@ test.each([
   const app = await serviceFor(gitea)
   const { request, changes } = await withDeployer(app)
 
-  const { error, details } = await refused(await request('POST', install(id)), 422, 'invalid_descriptor')
+  const { error, details } = await refused(await request('POST', install(id)), 422, 'invalid_files')
 
   expect(JSON.stringify([error, details])).toContain(reason)
   expect([changes, await audited(app.db)]).toEqual([[], []])
