@@ -58,3 +58,14 @@ export function contentsOf(path: string, file: ForgeFile) {
   if (isLink(file)) return { ...common, type: 'symlink', target: file.link, encoding: null, content: null }
   return { ...common, type: 'file', encoding: 'base64', content: bytes.toString('base64') }
 }
+
+/** Gitea's `GitTreeResponse` for the outermost folder, of which the name is the commit's. */
+export function treeOf(repository: ForgeRepository, branch: string) {
+  const entries = new Map<string, string>()
+  for (const [path, file] of Object.entries(repository.branches[branch]?.files ?? {})) {
+    const [name = '', ...below] = path.split('/')
+    entries.set(name, below.length > 0 ? '040000' : isLink(file) ? '120000' : '100644')
+  }
+  const tree = Array.from(entries, ([path, mode]) => ({ path, mode, type: mode === '040000' ? 'tree' : 'blob' }))
+  return { sha: tipOf(repository, branch), tree, truncated: false, total_count: tree.length }
+}

@@ -11,6 +11,7 @@ import {
   type ForgeRepository,
   isLink,
   tipOf,
+  treeOf,
 } from './forge-repository.ts'
 
 export type { ForgeRepository }
@@ -147,6 +148,12 @@ export async function startForge({
       const branch = found.branches[below]
       if (!branch) return nothing(response)
       return send(response, 200, { name: below, commit: { id: tipOf(found, below), message: 'a change\n' } })
+    }
+    if (kind === 'git' && rest[0] === 'trees') {
+      const branch = rest.slice(1).join('/')
+      // Version 1.26 has no 404 for it.
+      if (!found.branches[branch]) return send(response, 400, { message: `sha not found [${branch}]` })
+      return send(response, 200, treeOf(found, branch))
     }
     const ref = searchParams.get('ref') ?? defaultBranchOf(found)
     const known = found.branches[ref]?.files ?? commits.get(ref)

@@ -1,6 +1,6 @@
 import type { Detail } from '../../runtime/errors.ts'
 import { type Descriptor, parseDescriptor } from './descriptor.ts'
-import { findTip, type FoundFile, isBranchName, readFile } from './forge-files.ts'
+import { findInTree, findTip, type FoundFile, isBranchName, readFile } from './forge-files.ts'
 import type { Repository } from './forge-repositories.ts'
 import { ForgeError, type ForgeRequests } from './forge-requests.ts'
 import type { LeftOutCode } from './left-out.ts'
@@ -63,6 +63,17 @@ export function createDescriptorReader(
     }
   }
 
+  /** Undefined when the branch does not exist, and when the forge answers in another way than with its files. */
+  const treeOf = async (repository: string, branch: string) => {
+    try {
+      return await ask((signal) => findInTree(requests, { org, repository, path: DESCRIPTOR, ref: branch }, signal))
+    } catch (error) {
+      // A refusal is an answer: the branch itself says more. Silence is none.
+      if (error instanceof ForgeError && error.cause === undefined) return undefined
+      throw error
+    }
+  }
+
   const atTip: DescriptorReader['atTip'] = async (repository) => {
     const branches = branchesOf(repository)
     let last: Read | undefined
@@ -85,14 +96,15 @@ export function createDescriptorReader(
       const content = commit === undefined ? undefined : await readAt(name, commit)
       if (commit !== undefined && content) return { commit, branch: known.branch, ...content }
     }
-    for (const branch of branchesOf(repository)) {
-      const first = await readAt(name, branch)
-      if (!first) continue
-      if ('reasons' in first) return first
-      // The descriptor is read again, because it must be the one of the commit.
+    const [first, ...others] = branchesOf(repository)
+    const tree = first === undefined ? undefined : await treeOf(name, first)
+    if (tree?.found === 'symlink') return contentOf(name, tree.found)
+    const content = tree?.found === 'file' ? await readAt(name, tree.commit) : undefined
+    if (first !== undefined && tree && content) return { commit: tree.commit, branch: first, ...content }
+    for (const branch of tree?.found === 'none' ? others : branchesOf(repository)) {
       const commit = await tipOf(name, branch)
-      const content = commit === undefined ? undefined : await readAt(name, commit)
-      if (commit !== undefined && content) return { commit, branch, ...content }
+      const read = commit === undefined ? undefined : await readAt(name, commit)
+      if (commit !== undefined && read) return { commit, branch, ...read }
     }
     return NONE
   }

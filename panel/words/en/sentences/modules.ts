@@ -57,6 +57,7 @@ export const moduleSentences: readonly Pair[] = [
   ['la forge ne l’a pas laissé lire', 'the forge did not let it be read'],
   ['la forge ne répond plus', 'the forge no longer answers'],
   ['la liste est trop longue pour être lue en entier', 'the list is too long to be read in full'],
+  ['les fichiers de « {} »', 'the files of “{}”'],
   ['la version de la forge', 'the version of the forge'],
   ['{} est un lien symbolique', '{} is a symbolic link'],
   ['{} est un pointeur Git LFS', '{} is a Git LFS pointer'],
@@ -107,6 +108,26 @@ export const moduleSentences: readonly Pair[] = [
   ],
   ['Les fichiers du module sont préparés.', 'The module’s files are being prepared.'],
   ['Le module est en place.', 'The module is in place.'],
+
+  // Its descriptor
+  ['obligatoire', 'required'],
+  ['{} est attendu', '{} expected'],
+  ['un nombre entier', 'an integer'],
+  ['true ou false', 'true or false'],
+  ['un objet JSON', 'a JSON object'],
+  ['ne doit pas être vide', 'must not be empty'],
+  ['{} caractères au plus', 'at most {} characters'],
+  ['{} au moins', 'at least {}'],
+  ['ce n’est pas un texte JSON', 'it is not JSON'],
+  ['c’est une page HTML', 'it is an HTML page'],
+  [
+    'des minuscules, des chiffres et des tirets, une lettre d’abord, 63 au plus',
+    'small letters, digits and hyphens, a letter first, at most 63',
+  ],
+  [
+    'le nom d’un fichier .mjs ou .js du dépôt, sans « .. »',
+    'the name of an .mjs or .js file of the repository, without “..”',
+  ],
 
   // Modules
   ['Le descripteur du module (module.json) est invalide.', 'The module’s descriptor (module.json) is invalid.'],
