@@ -22,7 +22,7 @@ export interface ForgeRepository {
   branches: Record<string, { files: Record<string, ForgeFile> }>
 }
 
-/** What Git stores in place of a file that is kept by Git LFS. */
+/** Git stores this text in place of a file that is kept by Git LFS. */
 export const LFS_POINTER = `version https://git-lfs.github.com/spec/v1
 oid sha256:${'ab'.repeat(32)}
 size 12345
@@ -38,7 +38,7 @@ export function isLink(file: ForgeFile): file is { link: string } {
   return typeof file === 'object' && 'link' in file
 }
 
-/** What Git stores: of a link its target. */
+/** The bytes that Git stores: of a link its target. */
 export function bytesOf(file: ForgeFile): Buffer {
   return Buffer.from(isLink(file) ? file.link : file)
 }

@@ -15,7 +15,7 @@ export type Content = { descriptor: Descriptor } | { code: LeftOutCode; reasons:
 /** A descriptor as it was at a commit, which was the last one of a branch. */
 export type Read = { commit: string; branch: string } & Content
 
-/** What reads the descriptors of an organisation. */
+/** Reads the descriptors of an organisation. */
 export interface DescriptorReader {
   /** Reads the descriptor at a commit; undefined when there is none. */
   at(repository: string, commit: string): Promise<Content | undefined>

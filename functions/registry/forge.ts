@@ -22,7 +22,7 @@ export interface Registry {
   left: LeftOut[]
 }
 
-/** What a list has come to while it is being read. */
+/** The state of a list while it is being read. */
 export interface ListProgress {
   /** Whether the names of all repositories are known. */
   isListed: boolean

@@ -22,7 +22,7 @@ export type LeftOutCode = keyof typeof LEFT_OUT
 export interface LeftOut {
   repository: string
   code: LeftOutCode
-  /** What the code alone does not say, in French. */
+  /** More than the code says, in French. */
   detail?: string
 }
 

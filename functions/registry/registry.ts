@@ -12,7 +12,7 @@ export interface KnownRegistry {
   readAt: Date | undefined
   /** Why the forge could not be read the last time, in French. */
   error: string | null
-  /** What the reading under way has come to; undefined when there is none. */
+  /** The state of the reading under way; undefined when there is none. */
   reading: ListProgress | undefined
 }
 
@@ -81,7 +81,7 @@ export async function readRegistry(
   return { registry, readAt, error, reading: memory.reading?.progress }
 }
 
-/** What belongs to the forge at an address; what belonged to another one is forgotten. */
+/** The memory of the forge at this address; the memory of another one is forgotten. */
 function memoryOf(config: Config, address: ForgeAddress): Memory {
   const key = JSON.stringify(address)
   const before = memories.get(config)

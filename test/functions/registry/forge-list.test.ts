@@ -156,7 +156,7 @@ test('the next lists read what has changed: modules by their commit, others by t
   const { modules } = await client.list(at(HOUR))
   expect(modules[1]).toMatchObject({ commit: forge.tip('b', 'main'), descriptor: { version: '2.0.0' } })
 
-  // What is gone is forgotten, and read anew when it comes back.
+  // A repository that is gone is forgotten, and read anew when it comes back.
   forge.remove('c')
   await listed(forge, client, at(HOUR))
   forge.put(withFile('c', '{'))
