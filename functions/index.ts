@@ -44,6 +44,7 @@ import addPasskey from './factors/passkeys.post.ts'
 import replaceRecoveryCodes from './factors/recovery.post.ts'
 import confirmTotp from './factors/totp-confirm.post.ts'
 import beginTotp from './factors/totp.post.ts'
+import testForge from './forge/test.post.ts'
 import health from './health/health.get.ts'
 import containerAction from './hypervisor/action.post.ts'
 import containers from './hypervisor/containers.get.ts'
@@ -222,6 +223,7 @@ export const functions: readonly AnyFunction[] = [
   cancelScheduleRun, // POST /api/schedules/runs/:id/cancel
   settings, //      GET    /api/settings
   changeSettings, // PATCH /api/settings
+  testForge, //     POST   /api/settings/forge/test
   hostKey, //       POST   /api/settings/host-key
   logs, //          GET    /api/settings/logs
   publicSettings, // GET   /api/settings/public

@@ -25,6 +25,8 @@ import { CHECKS_ACTIONS, CHECKS_ERRORS } from './checks/codes.ts'
 import { CHECKS_SETTINGS, type ChecksSettings, createChecksSettings } from './checks/settings.ts'
 import { DASHBOARD_SETTINGS } from './dashboard/shortcuts.ts'
 import { FACTORS_ACTIONS, FACTORS_ERRORS } from './factors/codes.ts'
+import { FORGE_ERRORS } from './forge/codes.ts'
+import { createForgeSettings, FORGE_SETTINGS, type ForgeSettings } from './forge/settings.ts'
 import { HYPERVISOR_ACTIONS, HYPERVISOR_ERRORS } from './hypervisor/codes.ts'
 import { createHypervisorSettings, HYPERVISOR_SETTINGS, type HypervisorSettings } from './hypervisor/settings.ts'
 import { INSTALL_ACTIONS, INSTALL_ERRORS } from './install/codes.ts'
@@ -93,6 +95,7 @@ export const ERRORS = {
   ...CHANNELS_ERRORS,
   ...RESTARTS_ERRORS,
   ...REGISTRY_ERRORS,
+  ...FORGE_ERRORS,
   ...OIDC_ERRORS,
   ...SCHEDULES_ERRORS,
   ...APPLICATIONS_ERRORS,
@@ -130,10 +133,11 @@ export const SETTINGS = {
   fields: {
     ...SSH_SETTINGS.fields,
     ...HYPERVISOR_SETTINGS.fields,
+    ...FORGE_SETTINGS.fields,
     ...CHECKS_SETTINGS.fields,
     ...DASHBOARD_SETTINGS.fields,
   },
-  secrets: [...SSH_SETTINGS.secrets, ...HYPERVISOR_SETTINGS.secrets],
+  secrets: [...SSH_SETTINGS.secrets, ...HYPERVISOR_SETTINGS.secrets, ...FORGE_SETTINGS.secrets],
   defaults: { ...CHECKS_SETTINGS.defaults, ...DASHBOARD_SETTINGS.defaults },
 } as const
 export type SettingKey = keyof typeof SETTINGS.fields
@@ -146,6 +150,7 @@ export interface Settings
   extends Pick<SettingsStore<SettingKey, SecretKey>, 'show' | 'unreadable' | 'change' | 'onChange'>,
     SshSettings,
     HypervisorSettings,
+    ForgeSettings,
     ChecksSettings {
   /** Stores the first settings; returns false and changes nothing when an SSH host is set already. */
   install(values: SettingValues & { ssh_host: string }, audit?: Statement): Promise<boolean>
@@ -157,6 +162,7 @@ export function createSettings(storage: Parameters<typeof createSettingsStore>[1
     ...store,
     ...createSshSettings(store, storage.log),
     ...createHypervisorSettings(store),
+    ...createForgeSettings(store),
     ...createChecksSettings(store),
     async install(values, audit) {
       // A key that the wizard has made counts if the installation uses it, as `ssh_key`.

@@ -3,7 +3,7 @@ import { parseJson, readUpTo } from '../../platform/untrusted.ts'
 import { Failure } from '../../runtime/errors.ts'
 import { checked } from '../../runtime/input.ts'
 import { fail } from '../services.ts'
-import { createConnector } from './certificate.ts'
+import { createConnector, type Refusals } from './certificate.ts'
 import { HYPERVISOR_ERRORS } from './codes.ts'
 import type { HypervisorAccess } from './settings.ts'
 
@@ -47,6 +47,11 @@ export interface ApiRequests {
   fingerprint(): string | undefined
 }
 
+const REFUSALS: Refusals = {
+  inClear: () => fail('hypervisor_in_clear'),
+  untrusted: (message, fingerprint = 'aucun') => fail('hypervisor_certificate', { values: { message, fingerprint } }),
+}
+
 /**
  * Runs `work` with the API of Proxmox VE, within ten seconds in all unless told otherwise, and closes the connection
  * afterwards. Rejects with a Failure whose text never contains the token, also when `signal` ends it. Follows no
@@ -70,7 +75,9 @@ export async function withApi<result>(
   // Imported on first use: undici takes a sixth of the start-up time.
   const { buildConnector, Client } = await import('undici')
   const connect = createConnector(buildConnector, access.fingerprint, {
+    refuse: REFUSALS,
     signal: ending.signal,
+    timeout: 0,
     met: (seen) => {
       fingerprint = seen
     },

@@ -16,5 +16,4 @@ export const REGISTRY_ERRORS = {
   invalid_descriptor: [422, 'Le descripteur du module (module.json) est invalide.'],
   invalid_files: [422, 'Des fichiers du module manquent, ou ne peuvent pas être utilisés.'],
   forge_failed: [502, 'La forge ne peut pas être lue : {message}'],
-  forge_missing: [503, 'Aucune forge n’est configurée (PANEL_FORGE_URL, PANEL_FORGE_ORG).'],
 } as const satisfies ErrorTable

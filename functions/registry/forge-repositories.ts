@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isLink } from '../../platform/links.ts'
-import { ForgeError, type ForgeRequests } from './forge-requests.ts'
+import { ForgeError, type ForgeHeaders, type ForgeRequests } from './forge-requests.ts'
 import { LEFT_OUT, type LeftOut, type LeftOutCode } from './left-out.ts'
 
 export interface Repository {
@@ -149,7 +149,7 @@ export async function* readRepositories(
  * `X-Total-Count`. Both count repositories that the token may not read, so a page may be short or empty without being
  * the last.
  */
-function isLast(headers: Headers, page: number, { empty, seen }: { empty: boolean; seen: number }): boolean {
+function isLast(headers: ForgeHeaders, page: number, { empty, seen }: { empty: boolean; seen: number }): boolean {
   const link = headers.get('link')
   if (link !== null) return !/;\s*rel="?next\b/i.test(link)
   const count = headers.get('x-total-count')
@@ -159,7 +159,7 @@ function isLast(headers: Headers, page: number, { empty, seen }: { empty: boolea
 }
 
 /** The number of the last page by `Link`; 0 when it does not say one. */
-function lastOf(headers: Headers): number {
+function lastOf(headers: ForgeHeaders): number {
   for (const link of headers.get('link')?.split(',', 10) ?? []) {
     const page = /;\s*rel="?last\b/i.test(link) ? /[?&]page=(\d{1,6})\b/.exec(link)?.[1] : undefined
     if (page !== undefined) return Number(page)

@@ -1,30 +1,13 @@
+import type { Response } from 'undici'
 import type * as z from 'zod'
 import { parseJson, readUpTo } from '../../platform/untrusted.ts'
 import { checked } from '../../runtime/input.ts'
+import { createForgeConnection, drop, type ForgeHeaders, isHtml } from '../forge/connection.ts'
+import { ForgeError, scopesNamed } from '../forge/error.ts'
+import type { Pauses } from '../forge/pauses.ts'
+import type { ForgeAddress } from '../forge/settings.ts'
 
-/** The address of a Gitea or Forgejo that modules are installed from, including its path. */
-export interface ForgeAddress {
-  url: string
-  org: string
-  token: string | undefined
-}
-
-/** Why the forge could not be read. The message is a French clause without a capital and without a full stop. */
-export class ForgeError extends Error {
-  override readonly name = 'ForgeError'
-  /**
-   * `unreachable`: no usable answer from a forge; `missing`: no such resource; `unreadable`: its content is unusable.
-   */
-  readonly reason: 'unreachable' | 'missing' | 'unreadable'
-  /** Whether the content is unusable because of its size. */
-  readonly isTooLarge: boolean
-
-  constructor(reason: ForgeError['reason'], message: string, options: ErrorOptions & { isTooLarge?: boolean } = {}) {
-    super(message, options)
-    this.reason = reason
-    this.isTooLarge = options.isTooLarge ?? false
-  }
-}
+export { type ForgeAddress, ForgeError, type ForgeHeaders }
 
 /** The bounds of a request. */
 export interface Wanted {
@@ -39,79 +22,32 @@ export interface Wanted {
 
 export interface ForgeRequests {
   /** Returns the bytes at a path of the API; undefined for a 404. Rejects with a ForgeError only. */
-  bytes(path: string, wanted: Wanted): Promise<{ bytes: Buffer; headers: Headers } | undefined>
+  bytes(path: string, wanted: Wanted): Promise<{ bytes: Buffer; headers: ForgeHeaders } | undefined>
   /** Like `bytes`, for JSON, parsed by the schema. */
   json<schema extends z.ZodType>(
     schema: schema,
     path: string,
     wanted: Wanted,
-  ): Promise<{ value: z.output<schema>; headers: Headers } | undefined>
+  ): Promise<{ value: z.output<schema>; headers: ForgeHeaders } | undefined>
 }
 
-/** A renamed or moved forge redirects once. More redirects are a loop. */
-const MAX_HOPS = 3
-const REDIRECTS = [301, 302, 303, 307, 308]
+/** Most bytes of a refusal that are read: one sentence. */
+const MAX_REFUSAL = 16 * 1024
 
-/**
- * Sends GET requests below `/api/v1`. Requests and the token go to the address's origin only: a redirect must not send
- * the token to another site.
- */
-export function createForgeRequests({ url, token }: ForgeAddress): ForgeRequests {
-  const { origin, pathname } = new URL(url)
-  const root = `${origin}${pathname.replace(/\/+$/, '')}/api/v1`
-  const headers = token ? { authorization: `token ${token}` } : {}
+/** Sends GET requests below `/api/v1` (see `createForgeConnection`). */
+export function createForgeRequests(address: ForgeAddress, pauses?: Pauses): ForgeRequests {
+  const connection = createForgeConnection(address, pauses)
 
-  const follow = async (path: string, signal: AbortSignal): Promise<Response> => {
-    let at = new URL(root + path)
-    for (let hop = 0; hop <= MAX_HOPS; hop += 1) {
-      // Redirects are followed here, because fetch alone would send a request to any address that it receives.
-      const response = await fetch(at, { headers, redirect: 'manual', signal })
-      const location = response.headers.get('location')
-      if (location === null || !REDIRECTS.includes(response.status)) return response
-      await drop(response)
-      const next = URL.canParse(location, at) ? new URL(location, at) : undefined
-      if (next?.origin !== origin) {
-        const where = next?.origin.slice(0, 200) ?? 'une adresse illisible'
-        throw new ForgeError(
-          'unreachable',
-          `${origin} redirige vers ${where}, qui n’est pas l’adresse de PANEL_FORGE_URL`,
-        )
-      }
-      at = next
-    }
-    throw new ForgeError('unreachable', `${origin} redirige sans fin d’une adresse à une autre`)
-  }
-
-  const ask = async (path: string, { what, maxBytes, signal, unusable }: Wanted) => {
-    const response = await follow(path, signal)
-    if (response.status !== 200) {
-      await drop(response)
-      if (response.status === 404) return undefined
-      throw new ForgeError('unreachable', refusal(response.status, what))
-    }
-    const isPage = /^\s*text\/html\b/i.test(response.headers.get('content-type') ?? '')
-    const bytes = isPage ? await drop(response) : await readUpTo(maxBytes, response.body)
-    if (bytes) return { bytes, headers: response.headers }
-    const came = isPage ? `une page HTML a été reçue au lieu de ${what}` : `${what} dépasse ${sizeText(maxBytes)}`
-    throw new ForgeError(unusable, came, { isTooLarge: !isPage })
-  }
-
-  const bytes: ForgeRequests['bytes'] = async (path, wanted) => {
-    // Each request has its own controller: fetch leaves listeners on a signal and warns about many on a shared one.
-    const ending = new AbortController()
-    const end = () => ending.abort()
-    wanted.signal.addEventListener('abort', end)
-    try {
-      wanted.signal.throwIfAborted()
-      return await ask(path, { ...wanted, signal: ending.signal })
-    } catch (cause) {
-      if (cause instanceof ForgeError) throw cause
-      const why = wanted.signal.aborted ? 'à temps' : `(${codeOf(cause)})`
-      throw new ForgeError('unreachable', `aucune réponse de ${origin} ${why} pour ${wanted.what}`, { cause })
-    } finally {
-      wanted.signal.removeEventListener('abort', end)
-    }
-  }
+  const bytes: ForgeRequests['bytes'] = (path, { what, maxBytes, signal, unusable }) =>
+    connection.get(`/v1${path}`, { what, signal }, async (response) => {
+      if (response.status === 404) return drop(response)
+      if (response.status !== 200) throw new ForgeError('unreachable', await refusal(response, what))
+      const isPage = isHtml(response)
+      const read = isPage ? await drop(response) : await readUpTo(maxBytes, response.body)
+      if (read) return { bytes: read, headers: response.headers }
+      const came = isPage ? `une page HTML a été reçue au lieu de ${what}` : `${what} dépasse ${sizeText(maxBytes)}`
+      throw new ForgeError(unusable, came, { isTooLarge: !isPage })
+    })
 
   return {
     bytes,
@@ -127,21 +63,16 @@ export function createForgeRequests({ url, token }: ForgeAddress): ForgeRequests
   }
 }
 
-function refusal(status: number, what: string): string {
-  if (status === 401 || status === 403) return `accès refusé (${what}, HTTP ${status}) : vérifiez PANEL_FORGE_TOKEN`
-  return `réponse HTTP ${status} pour ${what}`
-}
-
-/** Ends an unread answer; its connection would stay open otherwise. */
-async function drop({ body }: Response): Promise<undefined> {
-  // An answer that has broken off meanwhile has ended too.
-  await body?.cancel().catch(() => {})
-}
-
-function codeOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined
-  // Returns the code only: a message of fetch may quote headers, the token among them.
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'la connexion a échoué'
+async function refusal(response: Response, what: string): Promise<string> {
+  const { status } = response
+  if (status !== 401 && status !== 403) {
+    await drop(response)
+    return `réponse HTTP ${status} pour ${what}`
+  }
+  const scopes = scopesNamed((await readUpTo(MAX_REFUSAL, response.body))?.toString() ?? '')
+  if (status === 403 && scopes.length > 0)
+    return `le jeton n’a pas la permission ${scopes.join(', ')} (${what}, HTTP 403)`
+  return `accès refusé (${what}, HTTP ${status}) : vérifiez le jeton de la forge (forge_token, ou PANEL_FORGE_TOKEN)`
 }
 
 function sizeText(bytes: number): string {

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../../platform/config.ts'
+import { Failure } from '../../runtime/errors.ts'
+import { FORGE_ERRORS } from '../forge/codes.ts'
 import type { Services } from '../services.ts'
 import { createForge, type Forge, type ForgeAddress, ForgeError, type ListProgress, type Registry } from './forge.ts'
 import type { LeftOut } from './left-out.ts'
@@ -38,7 +40,7 @@ interface Reading {
   stop(): void
 }
 
-type Known = Pick<Services, 'config' | 'clock' | 'log'>
+type Known = Pick<Services, 'config' | 'settings' | 'clock' | 'log'>
 
 /** Time in ms for which a list is given without asking the forge again. */
 const FRESH_MS = 60_000
@@ -52,9 +54,12 @@ const FIRST_MS = 3_000
 
 const memories = new WeakMap<Config, Memory>()
 
-/** The address of the forge; undefined when none is configured. */
-export function forgeOf({ config }: Pick<Services, 'config'>): ForgeAddress | undefined {
-  return config.forge
+/** The address of the forge; undefined when none is configured. Throws `forge_token_unreadable`. */
+export function forgeOf({
+  config,
+  settings,
+}: Pick<Services, 'config' | 'settings'>): Promise<ForgeAddress | undefined> {
+  return settings.forge(config.forge)
 }
 
 /**
@@ -66,9 +71,12 @@ export async function readRegistry(
   context: Known,
   { refresh = false, patient = false }: { refresh?: boolean; patient?: boolean },
 ): Promise<KnownRegistry> {
-  const address = forgeOf(context)
-  if (!address) {
-    const error = 'Aucune forge n’est configurée (PANEL_FORGE_URL, PANEL_FORGE_ORG).'
+  const address = await forgeOf(context).catch((error: unknown) => {
+    if (error instanceof Failure) return error
+    throw error
+  })
+  if (!address || address instanceof Failure) {
+    const error = address?.message ?? FORGE_ERRORS.forge_missing[1]
     return { registry: undefined, readAt: undefined, error, reading: undefined }
   }
   const memory = memoryOf(context.config, address)

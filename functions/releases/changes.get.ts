@@ -59,11 +59,11 @@ export default defineFunction({
       error: null,
     },
   },
-  errors: ['module_missing', 'forge_missing'],
+  errors: ['module_missing', 'forge_missing', 'forge_token_unreadable'],
 
   async handler({ params: { id }, query: { from, to } }, context) {
     if (!isModuleName(id)) throw context.fail('module_missing')
-    const address = forgeOf(context)
+    const address = await forgeOf(context)
     if (!address) throw context.fail('forge_missing')
     try {
       return await within(TIMEOUT_MS, (signal) => readChanges(address, id, { from, to }, signal))

@@ -31,6 +31,7 @@ export default defineFunction({
     'module_busy',
     ...RELEASE_FAILURES,
     'forge_missing',
+    'forge_token_unreadable',
     'deployer_missing',
     'deployment_busy',
     'modules_folder_unusable',
@@ -38,7 +39,7 @@ export default defineFunction({
 
   async handler({ params: { id }, body: choice }, context) {
     const { db, clock, modules, deployer, auditEntry, fail } = context
-    const address = forgeOf(context)
+    const address = await forgeOf(context)
     if (!address) throw fail('forge_missing')
     return modules.change(id, async () => {
       const before = await findModule(db, id)

@@ -7,8 +7,8 @@ import { Failure } from '../../runtime/errors.ts'
 import { expectIdle } from '../modules/console-switch.ts'
 import { namesOf } from '../registry/installation.ts'
 import type { ForgeAddress } from '../registry/forge.ts'
-import { forgeOf } from '../registry/registry.ts'
-import { auditStatement } from '../services.ts'
+import { FORGE_ERRORS } from '../forge/codes.ts'
+import { auditStatement, createSettings } from '../services.ts'
 import { readRelease } from './release.ts'
 
 /**
@@ -25,8 +25,8 @@ export default defineCommand({
     const rows = id === undefined ? await listModules(context.db) : [await named(context, id)]
     const wanted = await damaged(context, rows, id !== undefined)
     if (wanted.length === 0) return 'Tous les modules ont les fichiers de leur commit.'
-    const address = forgeOf(context)
-    if (!address) throw new CommandError('aucune forge n’est configurée (PANEL_FORGE_URL, PANEL_FORGE_ORG).')
+    const address = await createSettings(context).forge(context.config.forge)
+    if (!address) throw new CommandError(FORGE_ERRORS.forge_missing[1])
     const lines: string[] = []
     let failed = false
     for (const row of wanted) {

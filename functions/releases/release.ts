@@ -2,6 +2,8 @@ import * as z from 'zod'
 import { type ModuleRow, previousOf } from '../../db/modules.ts'
 import { createPriorityQueue } from '../../platform/priority-queue.ts'
 import { type Detail, failuresOf } from '../../runtime/errors.ts'
+import { FORGE_ERRORS } from '../forge/codes.ts'
+import { ForgeCertificateError } from '../forge/error.ts'
 import { REGISTRY_ERRORS } from '../registry/codes.ts'
 import type { Descriptor } from '../registry/descriptor.ts'
 import { createDescriptorReader } from '../registry/forge-descriptor.ts'
@@ -51,9 +53,10 @@ export const RELEASE_FAILURES = [
   'invalid_descriptor',
   'invalid_files',
   'forge_failed',
+  'forge_certificate',
 ] as const
 
-const failure = failuresOf(REGISTRY_ERRORS)
+const failure = failuresOf({ ...REGISTRY_ERRORS, ...FORGE_ERRORS })
 
 const DESCRIPTOR = 'module.json'
 /** The service loads no file with more code. */
@@ -191,6 +194,10 @@ async function translated<result>(work: () => Promise<result>): Promise<result> 
     if (reason === 'missing') throw failure('repository_missing', { cause })
     if (reason === 'unreadable')
       throw failure('invalid_descriptor', { details: [{ field: DESCRIPTOR, message }], cause })
+    if (cause instanceof ForgeCertificateError) {
+      const { problem, fingerprint = 'aucun' } = cause
+      throw failure('forge_certificate', { values: { message: problem, fingerprint }, cause })
+    }
     throw failure('forge_failed', { values: { message }, cause })
   }
 }

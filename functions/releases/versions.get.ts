@@ -5,6 +5,7 @@ import { ModuleId } from '../modules/module.ts'
 import { isModuleName } from '../registry/forge-repositories.ts'
 import { createForgeRequests } from '../registry/forge-requests.ts'
 import { createForge, type ForgeAddress, ForgeError } from '../registry/forge.ts'
+import { FORGE_ERRORS } from '../forge/codes.ts'
 import { forgeOf } from '../registry/registry.ts'
 import { defineFunction } from '../services.ts'
 import { findTag, type ForgeRelease, listReleases, listTags } from './forge-versions.ts'
@@ -63,18 +64,17 @@ export default defineFunction({
       error: null,
     },
   },
-  errors: ['module_missing'],
+  errors: ['module_missing', 'forge_token_unreadable'],
 
   async handler({ params: { id } }, context) {
     if (!isModuleName(id)) throw context.fail('module_missing')
     const row = await findModule(context.db, id)
-    const address = forgeOf(context)
+    const address = await forgeOf(context)
     const known = {
       installed: row ? { version: row.version, commit: row.commit, tag: row.tag } : null,
       previous: (row && previousOf(row)) ?? null,
     }
-    if (!address)
-      return { ...known, ...NOTHING, error: 'Aucune forge n’est configurée (PANEL_FORGE_URL, PANEL_FORGE_ORG).' }
+    if (!address) return { ...known, ...NOTHING, error: FORGE_ERRORS.forge_missing[1] }
     try {
       return { ...known, ...(await readVersions(address, id)), error: null }
     } catch (error) {

@@ -1,3 +1,5 @@
+import type { Config } from '../../platform/config.ts'
+import { trustsAnother } from '../forge/settings.ts'
 import type { SettingValues, ShownSettings } from '../services.ts'
 
 /** Conditions on a change of settings. */
@@ -10,12 +12,12 @@ export interface Demands {
 
 /**
  * Returns the conditions that keep stored secrets on trusted machines. Neither the service account's password (nor the
- * passwords that users type to sign in) nor the hypervisor's token may go to a machine that no administrator trusts. So
- * another host requires its key. Another hypervisor requires a new token, unless its certificate stays the trusted one.
- * Trusting another key, or another certificate for the stored token, requires the administrator's password: a stolen
- * access token is not enough.
+ * passwords that users type to sign in) nor the token of the hypervisor or of the forge may go to a machine that no
+ * administrator trusts. So another host requires its key. Another hypervisor requires a new token, unless its certificate
+ * stays the trusted one; another forge never gets the token of the former one (`boundToken`). Trusting another key, or
+ * another certificate for a known token, requires the administrator's password: a stolen access token is not enough.
  */
-export function demandsOf(change: SettingValues, now: ShownSettings): Demands {
+export function demandsOf(change: SettingValues, now: ShownSettings, { forge }: Pick<Config, 'forge'>): Demands {
   const becomesOther = (key: 'ssh_host' | 'ssh_host_key' | 'hypervisor_url' | 'hypervisor_fingerprint') =>
     change[key] !== undefined && change[key] !== now[key]
   const isOtherHost = becomesOther('ssh_host') || becomesOther('ssh_host_key')
@@ -26,5 +28,5 @@ export function demandsOf(change: SettingValues, now: ShownSettings): Demands {
   const certificate = change.hypervisor_fingerprint ?? now.hypervisor_fingerprint
   if (keepsToken && becomesOther('hypervisor_url') && change.hypervisor_url !== '' && certificate === '')
     return { missing: 'hypervisor_token_required', proof: false }
-  return { proof: isOtherHost || isOtherCertificate }
+  return { proof: isOtherHost || isOtherCertificate || trustsAnother(change, now, forge) }
 }

@@ -12,7 +12,7 @@ export const HostKey = z.string().meta({
 /** Any subset of the settings. An unknown name is refused, because it is a misspelt setting. */
 export const ConsoleChange = z
   .strictObject(SETTINGS.fields)
-  .omit({ ssh_key_next: true, ssh_key_retired: true })
+  .omit({ ssh_key_next: true, ssh_key_retired: true, forge_token_origin: true })
   .partial()
 
 /** The same for requests: a private key never comes from a browser. */

@@ -1,6 +1,8 @@
 import { atConsole } from '../../runtime/audit.ts'
 import { CommandError, defineCommand } from '../../runtime/command.ts'
 import { speakFrench } from '../../runtime/input.ts'
+import { FORGE_ERRORS } from '../forge/codes.ts'
+import { boundToken } from '../forge/settings.ts'
 import { auditStatement, createSettings, SETTINGS } from '../services.ts'
 import { changeEvent } from './change-event.ts'
 import { given, ConsoleChange } from './fields.ts'
@@ -33,10 +35,16 @@ export default defineCommand({
     if (!parsed.success)
       throw new CommandError(`${name} : ${parsed.error.issues.map(({ message }) => message).join(' ; ')}`)
     const settings = createSettings(context)
-    const changed = await settings.change(given(parsed.data), (details, keys) => [
-      auditStatement(context, atConsole(context.operator), 'settings_changed', { details }),
-      changeEvent(context, { username: context.operator, keys }),
-    ])
+    const bound = boundToken(given(parsed.data), await settings.show(), context.config.forge)
+    if (!bound) throw new CommandError(FORGE_ERRORS.forge_url_required[1])
+    const changed = await settings.change(
+      bound.values,
+      (details, keys) => [
+        auditStatement(context, atConsole(context.operator), 'settings_changed', { details }),
+        changeEvent(context, { username: context.operator, keys }),
+      ],
+      bound.removed,
+    )
     if (changed.length === 0) return 'Rien n’a changé.'
     const lines = [
       `Enregistré : ${changed.join(', ')}. Un service en marche en tient compte dès sa prochaine commande.`,

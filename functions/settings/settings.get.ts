@@ -30,6 +30,14 @@ export default defineFunction({
     hypervisor_url: z.string(),
     hypervisor_token_set: z.boolean(),
     hypervisor_fingerprint: z.string(),
+    forge_url: z.string(),
+    forge_org: z.string(),
+    forge_token_set: z.boolean(),
+    forge_fingerprint: z.string(),
+    forge_environment: z
+      .object({ url: z.string(), org: z.string(), token_set: z.boolean() })
+      .nullable()
+      .meta({ description: 'The forge that the environment gives, for what is not stored; null without one.' }),
     checks_automatic: z.string(),
     checks_parallel: z.string(),
     dashboard_shortcuts: z.string(),
@@ -49,16 +57,22 @@ export default defineFunction({
       hypervisor_url: 'https://pve1.example:8006',
       hypervisor_token_set: false,
       hypervisor_fingerprint: '',
+      forge_url: 'https://forge.example',
+      forge_org: 'panel-modules',
+      forge_token_set: true,
+      forge_fingerprint: '',
+      forge_environment: null,
       checks_automatic: 'on',
       checks_parallel: '6',
       dashboard_shortcuts: EXAMPLE_SHORTCUTS,
     },
   },
 
-  async handler(_, { settings }) {
+  async handler(_, { settings, config: { forge } }) {
     const { current, next } = await settings.sshKeys()
     return {
       ...(await settings.show()),
+      forge_environment: forge ? { url: forge.url, org: forge.org, token_set: forge.token !== undefined } : null,
       ssh_public_key: current?.publicKey ?? '',
       ssh_authorized_key: current ? authorizedLine(current) : '',
       ssh_next_authorized_key: next ? authorizedLine(next) : '',

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { WRITES } from '../../runtime/function.ts'
 import { CurrentPassword } from '../auth/proof.ts'
+import { boundToken } from '../forge/settings.ts'
 import { defineFunction } from '../services.ts'
 import { demandsOf } from './agreement.ts'
 import { changeEvent } from './change-event.ts'
@@ -12,7 +13,7 @@ export default defineFunction({
   path: '/api/settings',
   summary: 'Change settings',
   description:
-    'Changes all given settings or none, and reconnects to the host at once. An empty secret means no change. A new `ssh_host` needs its `ssh_host_key` and the caller’s own password as `current_password`, which the present host checks. A new `ssh_host_key` needs the password too, and so does a new `hypervisor_fingerprint` for the stored token. Where the present host takes no passwords, or asks more than one, `step_up_required` asks for a code or a passkey of the last five minutes instead. A new `hypervisor_url` needs its `hypervisor_token`, unless the certificate is still the agreed one.',
+    'Changes all given settings or none, and reconnects to the host at once. An empty secret means no change. A new `ssh_host` needs its `ssh_host_key` and the caller’s own password as `current_password`, which the present host checks. A new `ssh_host_key` needs the password too, and so does a new `hypervisor_fingerprint` for the stored token. Where the present host takes no passwords, or asks more than one, `step_up_required` asks for a code or a passkey of the last five minutes instead. A new `hypervisor_url` needs its `hypervisor_token`, unless the certificate is still the agreed one. A `forge_url` of another origin forgets the stored `forge_token`, unless its own comes with it; another `forge_fingerprint` for a known token needs the password.',
   auth: 'admin',
   stepUp: true,
   rateLimit: WRITES,
@@ -27,18 +28,25 @@ export default defineFunction({
     },
     response: { message: 'Réglages enregistrés.' },
   },
-  errors: ['host_key_required', 'hypervisor_token_required', ...CHANGE_PROOF_ERRORS],
+  errors: ['host_key_required', 'hypervisor_token_required', 'forge_url_required', ...CHANGE_PROOF_ERRORS],
 
   async handler({ body: { current_password, ...body } }, context) {
-    const { settings, user, auditEntry, fail } = context
+    const { settings, user, config, auditEntry, fail } = context
     const change = given(body)
-    const { missing, proof } = demandsOf(change, await settings.show())
+    const now = await settings.show()
+    const { missing, proof } = demandsOf(change, now, config)
     if (missing) throw fail(missing)
+    const bound = boundToken(change, now, config.forge)
+    if (!bound) throw fail('forge_url_required')
     if (proof) await proveChange(current_password, context)
-    const changed = await settings.change(change, (details, keys) => [
-      auditEntry('settings_changed', { details }),
-      changeEvent(context, { username: user.username, keys }),
-    ])
+    const changed = await settings.change(
+      bound.values,
+      (details, keys) => [
+        auditEntry('settings_changed', { details }),
+        changeEvent(context, { username: user.username, keys }),
+      ],
+      bound.removed,
+    )
     return { message: changed.length === 0 ? 'Aucun réglage n’a changé.' : 'Réglages enregistrés.' }
   },
 })

@@ -317,7 +317,9 @@ test('the token opens private repositories; a wrong one is refused, and quoted n
   expect(await listed({ ...forge, token: undefined })).toEqual({ ids: [], left: [] })
   const { reason, message } = await failed(createForge({ ...forge, token: 'wr0ng' }).list())
   expect(reason).toBe('unreachable')
-  expect(message).toBe('accès refusé (la liste des dépôts, HTTP 401) : vérifiez PANEL_FORGE_TOKEN')
+  expect(message).toBe(
+    'accès refusé (la liste des dépôts, HTTP 401) : vérifiez le jeton de la forge (forge_token, ou PANEL_FORGE_TOKEN)',
+  )
   expect(await failed(createForge({ ...forge, token: 'wr0ng' }).find('secret'))).toMatchObject({
     reason: 'unreachable',
   })
@@ -337,7 +339,7 @@ test.each([301, 302, 303, 307, 308])(
     forge.behave = away
     expect(await failed(client.list())).toEqual({
       reason: 'unreachable',
-      message: `${forge.url} redirige vers ${other.url}, qui n’est pas l’adresse de PANEL_FORGE_URL`,
+      message: `${forge.url} redirige vers ${other.url}, qui n’est pas l’adresse de la forge dans les réglages (forge_url)`,
     })
     expect(await failed(client.find('backups'))).toMatchObject({ reason: 'unreachable' })
     forge.behave = (request, response) => request.url?.includes('/raw/') === true && away(request, response)

@@ -141,7 +141,8 @@ test('without a forge the list names the missing settings, and nothing can be in
 
   expect(await answered(await app.request('GET', LIST, { as: 'admin' }), 200)).toEqual({
     ...NOTHING,
-    error: 'Aucune forge n’est configurée (PANEL_FORGE_URL, PANEL_FORGE_ORG).',
+    error:
+      'Aucune forge n’est configurée : donnez son adresse et son organisation dans les réglages (forge_url, forge_org).',
   })
   await refused(await app.request('POST', install('a'), { as: 'admin' }), 503, 'forge_missing')
 })

@@ -14,7 +14,7 @@ import { answering, OPERATOR, typeCommand } from '../console.ts'
 
 const TOKEN = 'root@pam!panel=01234567-89ab-cdef-0123-456789abcdef'
 const NAMES =
-  'ssh_host, ssh_username, ssh_password, ssh_key, ssh_host_key, hypervisor_url, hypervisor_token, hypervisor_fingerprint, checks_automatic, checks_parallel, dashboard_shortcuts'
+  'ssh_host, ssh_username, ssh_password, ssh_key, ssh_host_key, hypervisor_url, hypervisor_token, hypervisor_fingerprint, forge_url, forge_org, forge_token, forge_fingerprint, checks_automatic, checks_parallel, dashboard_shortcuts'
 
 async function start() {
   const app = await testApp([settingsPage])
@@ -37,6 +37,10 @@ test('settings get shows every setting, and of a secret only whether it is set',
       'hypervisor_url=',
       'hypervisor_token=(absent)',
       'hypervisor_fingerprint=',
+      'forge_url=',
+      'forge_org=',
+      'forge_token=(absent)',
+      'forge_fingerprint=',
       'checks_automatic=on',
       'checks_parallel=6',
       'dashboard_shortcuts=[]',

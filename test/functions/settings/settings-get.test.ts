@@ -11,13 +11,17 @@ test('an administrator sees the settings, and of each secret only whether it is 
   const shown = {
     hypervisor_url: 'https://pve.test:8006',
     hypervisor_fingerprint: 'AB',
+    forge_url: 'https://forge.test/git',
+    forge_org: 'modules',
+    forge_fingerprint: 'CD',
     checks_automatic: 'off',
     checks_parallel: '16',
     dashboard_shortcuts: '[{"label":"a","href":"/a"}]',
     ssh_host_key: 'ssh-ed25519 SHA256:x',
   }
   const hypervisor_token = app.secrets.seal('hypervisor_token', 'panel@pve!t=secret')
-  await writeSettings(app.db, { ...shown, hypervisor_token }, START.toISOString())
+  const forge_token = app.secrets.seal('forge_token', 'secret-of-the-forge')
+  await writeSettings(app.db, { ...shown, hypervisor_token, forge_token }, START.toISOString())
 
   const response = await app.request('GET', PATH, { as: 'admin' })
 
@@ -34,6 +38,8 @@ test('an administrator sees the settings, and of each secret only whether it is 
     ssh_next_authorized_key: '',
     ssh_key_retired: '',
     hypervisor_token_set: true,
+    forge_token_set: true,
+    forge_environment: null,
   })
   expect(text).not.toContain('service-password')
   expect(text).not.toContain('v1.')
@@ -58,6 +64,11 @@ test('initially all settings are empty, the shortcuts are an empty list, and six
     hypervisor_url: '',
     hypervisor_token_set: false,
     hypervisor_fingerprint: '',
+    forge_url: '',
+    forge_org: '',
+    forge_token_set: false,
+    forge_fingerprint: '',
+    forge_environment: null,
     checks_automatic: 'on',
     checks_parallel: '6',
     dashboard_shortcuts: '[]',
