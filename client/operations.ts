@@ -1885,8 +1885,10 @@ export interface Operations {
       | 'deployment_busy'
       | 'enrolment_required'
       | 'forbidden'
+      | 'forge_certificate'
       | 'forge_failed'
       | 'forge_missing'
+      | 'forge_token_unreadable'
       | 'invalid_descriptor'
       | 'invalid_files'
       | 'invalid_json'
@@ -2441,6 +2443,11 @@ export interface Operations {
       hypervisor_url: string
       hypervisor_token_set: boolean
       hypervisor_fingerprint: string
+      forge_url: string
+      forge_org: string
+      forge_token_set: boolean
+      forge_fingerprint: string /** The forge that the environment gives, for what is not stored; null without one. */
+      forge_environment: { url: string; org: string; token_set: boolean } | null
       checks_automatic: string
       checks_parallel: string
       dashboard_shortcuts: string
@@ -2457,6 +2464,10 @@ export interface Operations {
       hypervisor_url?: string
       hypervisor_token?: string
       hypervisor_fingerprint?: string
+      forge_url?: string
+      forge_org?: string
+      forge_token?: string
+      forge_fingerprint?: string
       checks_automatic?: 'on' | 'off'
       checks_parallel?: string
       dashboard_shortcuts?: string /** The caller’s own password, as proof. */
@@ -2467,6 +2478,7 @@ export interface Operations {
       | 'body_too_large'
       | 'enrolment_required'
       | 'forbidden'
+      | 'forge_url_required'
       | 'host_key_required'
       | 'hypervisor_token_required'
       | 'invalid_json'
@@ -2477,6 +2489,31 @@ export interface Operations {
       | 'proof_needs_factor'
       | 'proof_required'
       | 'proof_wrong'
+      | 'rate_limited'
+      | 'step_up_required'
+      | 'target_forbidden'
+      | 'unauthenticated'
+      | AnyCode
+  }
+  /** Test the forge */
+  'POST /api/settings/forge/test': {
+    body: { forge_url?: string; forge_org?: string; forge_token?: string; forge_fingerprint?: string }
+    answer: {
+      checks: Array<{
+        id: 'reachable' | 'certificate' | 'forge' | 'token' | 'organization' | 'repositories' | 'files'
+        ok: boolean
+        message: string
+      }>
+      fingerprint: string | null
+    }
+    code:
+      | 'body_too_large'
+      | 'enrolment_required'
+      | 'forbidden'
+      | 'forge_missing'
+      | 'forge_token_unreadable'
+      | 'invalid_json'
+      | 'invalid_request'
       | 'rate_limited'
       | 'step_up_required'
       | 'target_forbidden'

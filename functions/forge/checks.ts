@@ -65,8 +65,9 @@ export async function testForge(
     const { origin, protocol } = new URL(address.url)
     say('reachable', true, `${origin} répond.`)
     if (protocol === 'https:') {
-      const by = address.fingerprint ? 'est celui qui a été accepté' : 'est garanti par une autorité reconnue'
-      say('certificate', true, `Le certificat de la forge ${by}.`)
+      const accepted = 'Le certificat de la forge est celui qui a été accepté.'
+      const known = 'Le certificat de la forge est garanti par une autorité reconnue.'
+      say('certificate', true, address.fingerprint ? accepted : known)
     }
     at = 'forge'
     if (!say(...(await isForge(version, { address, nameless, ask, signal: ending.signal })))) return report(checks)
@@ -77,7 +78,7 @@ export async function testForge(
     say(...isThere.said)
     if (!isThere.said[1]) {
       at = 'files'
-      // Whoever makes a new token wants to know all that it lacks.
+      // A person who makes a new token wants to know all that this one lacks.
       if (isThere.lacksScope) for (const check of await mayReadAny(ask)) say(...check)
       return report(checks)
     }
@@ -158,7 +159,7 @@ async function isOrganization(ask: Ask, { org, token }: ForgeAddress): Promise<{
     const names = namesOf(text)
     if (names.some((name) => name.toLowerCase() === org.toLowerCase()))
       return { said: ['organization', true, `L’organisation « ${org} » existe.`] }
-    return no(`L’organisation « ${org} » a un autre nom aujourd’hui : ${names[0] ?? 'inconnu'} (forge_org).`)
+    return no(`L’organisation « ${org} » a un autre nom aujourd’hui : ${names[0] ?? '?'} (forge_org).`)
   }
   const scopes = scopesNamed(text)
   if (status === 403 && scopes.length > 0) return { ...no(lacking(scopes)), lacksScope: true }

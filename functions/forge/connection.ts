@@ -51,7 +51,7 @@ export function createForgeConnection(
         return response
       }
       await drop(response)
-      pauses.begin(origin, response.headers.get('retry-after'))
+      pauses.begin(origin, response.headers)
     }
   }
 

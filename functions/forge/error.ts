@@ -17,7 +17,7 @@ export class ForgeError extends Error {
 
 /** The forge showed a certificate that nobody vouches for; nothing was sent to it. */
 export class ForgeCertificateError extends ForgeError {
-  /** What is wrong with it: a French predicate. */
+  /** Its problem: a French predicate. */
   readonly problem: string
   /** Its SHA-256; undefined when none was received. */
   readonly fingerprint: string | undefined

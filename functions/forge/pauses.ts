@@ -6,6 +6,8 @@ const MOST = 60
 /** Origins that are kept; one is forgotten at its first good answer. */
 const KEPT = 100
 
+type Answered = Pick<Headers, 'get'>
+
 interface Pause {
   /** The end, on the clock of `now`. */
   until: number
@@ -40,9 +42,9 @@ export function createPauses({ now, wait }: PauseTime = REAL) {
     /** The rest of the pause in whole seconds; 0 without one. */
     secondsLeft: (origin: string) => Math.ceil(leftMs(origin) / 1000),
     /** Begins a pause, or lengthens it, after an answer that limits requests. Without a length, each is twice as long. */
-    begin(origin: string, retryAfter: string | null): void {
+    begin(origin: string, headers: Answered): void {
       const before = pauses.get(origin) ?? { until: 0, seconds: 0 }
-      const said = secondsOf(retryAfter)
+      const said = secondsOf(headers)
       // Answers to requests that went out together are one refusal.
       if (said === undefined && before.until > now()) return
       const seconds = said ?? Math.min(MOST, Math.max(LEAST, 2 * before.seconds))
@@ -67,13 +69,17 @@ export type Pauses = ReturnType<typeof createPauses>
 export const PAUSES = createPauses()
 
 /** Whether an answer limits requests. A 503 without a time is a forge that does not work. */
-export function isLimit({ status, headers }: { status: number; headers: Pick<Headers, 'get'> }): boolean {
-  return status === 429 || (status === 503 && secondsOf(headers.get('retry-after')) !== undefined)
+export function isLimit({ status, headers }: { status: number; headers: Answered }): boolean {
+  return status === 429 || (status === 503 && secondsOf(headers) !== undefined)
 }
 
-/** Reads `Retry-After`, a number of seconds or a date, within the bounds; undefined when it is neither. */
-function secondsOf(header: string | null): number | undefined {
-  const text = header?.trim() ?? ''
-  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
+/**
+ * Reads `Retry-After`, a number of seconds or a date on the clock of the forge, within the bounds; undefined when it is
+ * neither.
+ */
+function secondsOf(headers: Answered): number | undefined {
+  const text = headers.get('retry-after')?.trim() ?? ''
+  const now = Date.parse(headers.get('date') ?? '')
+  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : (Date.parse(text) - now) / 1000
   return Number.isNaN(seconds) ? undefined : Math.min(MOST, Math.max(LEAST, Math.ceil(seconds)))
 }

@@ -48,7 +48,7 @@ export const FORGE_SETTINGS = {
 
 type Key = keyof typeof FORGE_SETTINGS.fields
 type Secret = (typeof FORGE_SETTINGS.secrets)[number]
-/** What the environment gives: `PANEL_FORGE_URL`, `PANEL_FORGE_ORG` and `PANEL_FORGE_TOKEN`. */
+/** The forge of the environment: `PANEL_FORGE_URL`, `PANEL_FORGE_ORG` and `PANEL_FORGE_TOKEN`. */
 type Environment = Config['forge']
 type Change = Omit<ValuesOf<Key>, 'forge_token_origin'>
 

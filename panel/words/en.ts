@@ -18,6 +18,7 @@ import { accessSentences } from './en/sentences/access.ts'
 import { applicationSentences } from './en/sentences/applications.ts'
 import { findingSentences } from './en/sentences/findings.ts'
 import { formerSentences } from './en/sentences/former.ts'
+import { forgeSentences } from './en/sentences/forge.ts'
 import { hostSentences } from './en/sentences/host.ts'
 import { jobSentences } from './en/sentences/jobs.ts'
 import { modulePageSentences } from './en/sentences/module-pages.ts'
@@ -55,6 +56,7 @@ export const sentences: readonly Pair[] = [
   ...accessSentences,
   ...applicationSentences,
   ...findingSentences,
+  ...forgeSentences,
   ...hostSentences,
   ...jobSentences,
   ...moduleSentences,

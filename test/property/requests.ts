@@ -195,6 +195,11 @@ const VALID_BODIES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'POST /api/install/check': fc.constant(`{${WIZARD}}`),
   'POST /api/install/key': fc.constant('{"setup_token":"{setup0}"}'),
   'PATCH /api/settings': one(['{}', '{"hypervisor_url":"https://127.0.0.1:1"}', '{"ssh_password":"{password0}"}']),
+  'POST /api/settings/forge/test': one([
+    '{}',
+    '{"forge_org":"modules","forge_token":"a"}',
+    '{"forge_url":"http://127.0.0.1:1","forge_org":"modules"}',
+  ]),
   'POST /api/settings/host-key': fc.constant('{"ssh_host":"{host0}"}'),
   'POST /api/settings/ssh-key/rotate': one(['{}', '{"drop_password":true}', '{"confirmed":true}']),
   'PUT /api/settings/public': one(['[]', '[{"label":"a","href":"/"}]']).map((list) =>

@@ -26,7 +26,11 @@ export const laterErrors: typeof fr = {
   deployment_busy: 'Another installation is running. Wait until it ends, then try again.',
   deployment_missing: 'The panel no longer knows this installation. Refresh the list of modules.',
   forge_failed: 'The forge cannot be read. Check that it answers, then try again.',
-  forge_missing: 'No forge is configured. Set PANEL_FORGE_URL and PANEL_FORGE_ORG for the service.',
+  forge_certificate:
+    'Nobody vouches for the certificate of the forge. Test the forge in the settings, compare the fingerprint, and accept it there.',
+  forge_missing: 'No forge is configured. Enter its address and organization in the settings.',
+  forge_token_unreadable: 'The forge token can no longer be decrypted. Enter it again in the settings.',
+  forge_url_required: 'Enter the address of the forge with its token: the panel sends it to no other address.',
   headers_too_large: 'The request is too long. Clear the cookies of this site and try again.',
   host_key_required: 'To change the host, you must accept its key. Read and compare it, then try again.',
   hypervisor_token_required:

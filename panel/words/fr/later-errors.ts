@@ -27,7 +27,13 @@ export const laterErrors = {
   deployment_busy: 'Une autre installation est en cours. Attendez qu’elle se termine et réessayez.',
   deployment_missing: 'Cette installation n’est plus connue. Actualisez la liste des modules.',
   forge_failed: 'La forge ne peut pas être lue. Vérifiez qu’elle répond et réessayez.',
-  forge_missing: 'Aucune forge n’est configurée. Définissez PANEL_FORGE_URL et PANEL_FORGE_ORG pour le service.',
+  forge_certificate:
+    'Le certificat de la forge n’est pas reconnu. Testez la forge dans les réglages, comparez l’empreinte et acceptez-la là.',
+  forge_missing: 'Aucune forge n’est configurée. Donnez son adresse et son organisation dans les réglages.',
+  forge_token_unreadable:
+    'Le jeton de la forge ne peut plus être déchiffré. Saisissez-le à nouveau dans les réglages.',
+  forge_url_required:
+    'Donnez l’adresse de la forge avec son jeton\u00a0: le panneau ne l’envoie à aucune autre adresse.',
   headers_too_large: 'La requête est trop longue. Effacez les cookies de ce site et réessayez.',
   host_key_required: 'Pour changer d’hôte, il faut accepter sa clé. Lisez-la et comparez-la, puis réessayez.',
   hypervisor_token_required:

@@ -39,6 +39,11 @@ test.each([
   ['more than a minute', [limit({ 'retry-after': '86400' })], [60_000]],
   ['none at all', [limit({ 'retry-after': '0' })], [1_000]],
   ['no length', [limit(), limit({ 'retry-after': 'soon' }), limit()], [1_000, 2_000, 4_000]],
+  [
+    'a date',
+    [limit({ 'retry-after': 'Wed, 21 Oct 2015 07:28:09 GMT', date: 'Wed, 21 Oct 2015 07:28:00 GMT' })],
+    [9_000],
+  ],
   ['a date that is over', [limit({ 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' })], [1_000]],
 ])('a pause of %s is kept, and the request is sent again', async (_, answers, expected) => {
   const { pauses, waits } = timeline()
@@ -100,7 +105,7 @@ test('all requests to a forge wait for its pause, and those to others do not', a
 test('requests that were refused together pause once', () => {
   const { pauses } = timeline()
 
-  for (let n = 0; n < 6; n += 1) pauses.begin('https://forge.test', null)
+  for (let n = 0; n < 6; n += 1) pauses.begin('https://forge.test', new Headers())
 
   expect(pauses.secondsLeft('https://forge.test')).toBe(1)
 })
@@ -108,7 +113,7 @@ test('requests that were refused together pause once', () => {
 test('forges that limit requests and are never asked again are forgotten', () => {
   const { pauses } = timeline()
 
-  for (let n = 0; n < 200; n += 1) pauses.begin(`https://forge${n}.test`, '60')
+  for (let n = 0; n < 200; n += 1) pauses.begin(`https://forge${n}.test`, new Headers({ 'retry-after': '60' }))
 
   expect(pauses.secondsLeft('https://forge0.test')).toBe(0)
   expect(pauses.secondsLeft('https://forge199.test')).toBe(60)

@@ -35,7 +35,7 @@ const NOT_SHOWN = [
   /^serve\/(function-instance|installed|main|server|service-manager|workers)\.ts$/,
   /^ssh\/(command|identity-script)\.ts$/,
   /^jobs\/(runner|script)\.ts$/,
-  /^(settings|ssh|functions\/(hypervisor|checks))\/settings\.ts$/,
+  /^(settings|ssh|functions\/(hypervisor|checks|forge))\/settings\.ts$/,
   /^functions\/dashboard\/shortcuts\.ts$/,
   // Commands alone use it.
   /^functions\/access\/named-user\.ts$/,

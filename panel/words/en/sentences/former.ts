@@ -56,6 +56,11 @@ export const formerSentences: readonly Pair[] = [
     '{} renvoie vers {}, qui n’est pas l’adresse de PANEL_FORGE_URL',
     '{} redirects to {}, which is not the address of PANEL_FORGE_URL',
   ],
+  [
+    '{} redirige vers {}, qui n’est pas l’adresse de PANEL_FORGE_URL',
+    '{} redirects to {}, which is not the address of PANEL_FORGE_URL',
+  ],
+  ['accès refusé ({}, HTTP {}) : vérifiez PANEL_FORGE_TOKEN', 'access denied ({}, HTTP {}): check PANEL_FORGE_TOKEN'],
   ['{} renvoie sans fin d’une adresse à une autre', '{} redirects from one address to another without end'],
   ['une page HTML est venue, et non {}', 'a page of HTML came, and not {}'],
   ['la forge redonne la même page', 'the forge gives the same page again'],

@@ -4,16 +4,8 @@ import type { Pair } from '../../../nouns/from-service.ts'
 export const moduleSentences: readonly Pair[] = [
   // The forge
   ['La forge ne peut pas être lue : {}', 'The forge cannot be read: {}'],
-  [
-    'Aucune forge n’est configurée (PANEL_FORGE_URL, PANEL_FORGE_ORG).',
-    'No forge is configured (PANEL_FORGE_URL, PANEL_FORGE_ORG).',
-  ],
   ['La forge a refusé la lecture de {} dépôt{} : {}', 'The forge denied access to {} of its repositories: {3}'],
   ['la réponse est inattendue', 'the answer is unexpected'],
-  [
-    '{} redirige vers {}, qui n’est pas l’adresse de PANEL_FORGE_URL',
-    '{} redirects to {}, which is not the address of PANEL_FORGE_URL',
-  ],
   ['une adresse illisible', 'an unreadable address'],
   ['{} redirige sans fin d’une adresse à une autre', '{} redirects from one address to another without end'],
   ['une page HTML a été reçue au lieu de {}', 'an HTML page was received instead of {}'],
@@ -21,7 +13,6 @@ export const moduleSentences: readonly Pair[] = [
   ['aucune réponse de {} à temps pour {}', 'no answer from {} in time for {}'],
   ['aucune réponse de {} ({}) pour {}', 'no answer from {} ({}) for {}'],
   ['{} : la réponse n’est pas celle d’une forge{}', '{}: the answer is not from a forge{}'],
-  ['accès refusé ({}, HTTP {}) : vérifiez PANEL_FORGE_TOKEN', 'access denied ({}, HTTP {}): check PANEL_FORGE_TOKEN'],
   ['réponse HTTP {} pour {}', 'HTTP status {} for {}'],
   ['la branche {} de « {} »', 'the branch {} of “{}”'],
   ['{} de « {} »', '{} of “{}”'],
