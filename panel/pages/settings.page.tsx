@@ -9,6 +9,7 @@ import { api } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { About } from './settings/about.tsx'
 import { ChecksForm } from './settings/checks-form.tsx'
+import { ForgeForm } from './settings/forge-form.tsx'
 import { HostKey } from './settings/host-key.tsx'
 import { ServiceKey } from './settings/service-key.tsx'
 import { SettingsForm } from './settings/settings-form.tsx'
@@ -25,7 +26,7 @@ function mark(section: string, isUnsaved: boolean): void {
   unsaved.value = next
 }
 
-/** The settings of the host, the sign-in of its account, its key, the hypervisor, checks and the shortcuts, each saved on its own; then the panel’s version. */
+/** The settings of the host, the sign-in of its account, its key, the hypervisor, the forge, checks and the shortcuts, each saved on its own; then the panel’s version. */
 export function SettingsPage() {
   const say = words().settings
   const load = useLoad((signal) => api('GET /api/settings', { signal }))
@@ -65,6 +66,7 @@ export function SettingsPage() {
               mark={(is) => mark('hypervisor', is)}
               onSaved={load.reload}
             />
+            <ForgeForm known={known} mark={(is) => mark('forge', is)} onSaved={load.reload} />
             <ChecksForm known={known} mark={(is) => mark('checks', is)} onSaved={load.reload} />
             <Shortcuts stored={known.dashboard_shortcuts} mark={(is) => mark('shortcuts', is)} onSaved={load.reload} />
             <About />

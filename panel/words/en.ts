@@ -6,6 +6,7 @@ import { containers } from './en/containers.ts'
 import { dashboard } from './en/dashboard.ts'
 import { errors } from './en/errors.ts'
 import { findings } from './en/findings.ts'
+import { forge } from './en/forge.ts'
 import { job } from './en/job.ts'
 import { keys } from './en/keys.ts'
 import { laterErrors } from './en/later-errors.ts'
@@ -99,6 +100,7 @@ export const later: LaterWords = {
   access,
   applications,
   audit,
+  forge,
   laterErrors,
   notifications,
   protection,

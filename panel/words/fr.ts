@@ -6,6 +6,7 @@ import { containers } from './fr/containers.ts'
 import { dashboard } from './fr/dashboard.ts'
 import { errors } from './fr/errors.ts'
 import { findings } from './fr/findings.ts'
+import type { forge } from './fr/forge.ts'
 import { job } from './fr/job.ts'
 import { keys } from './fr/keys.ts'
 import { logs } from './fr/logs.ts'
@@ -62,6 +63,7 @@ export interface LaterWords {
   access: typeof access
   applications: typeof applications
   audit: typeof audit
+  forge: typeof forge
   laterErrors: typeof laterErrors
   notifications: typeof notifications
   protection: typeof protection

@@ -2,6 +2,7 @@ import { type Answer, ApiError } from '../../../client/index.ts'
 import { askProof, confirm } from '../../parts/dialog.tsx'
 import { api } from '../../wire/panel.ts'
 import { words } from '../../words/words.ts'
+import { forgeWords } from './forge-words.ts'
 
 export type Settings = Answer<'GET /api/settings'>
 
@@ -70,5 +71,24 @@ async function agreement(known: Settings, change: Change): Promise<Agreement> {
   }
   if (hypervisor_fingerprint !== undefined && known.hypervisor_token_set && !hypervisor_token)
     return { question: { title: say.certificateTitle, text: say.certificateText, verb: say.save } }
+  if (trustsForge(known, change)) {
+    const { acceptTitle: title, acceptText: text, accept: verb } = forgeWords()
+    return { question: { title, text, verb } }
+  }
   return {}
+}
+
+/** Whether a change trusts another certificate for a token of the forge that the service knows already. */
+export function trustsForge(known: Settings, change: Change): boolean {
+  const { forge_environment: given, forge_token_set } = known
+  const { forge_url, forge_fingerprint, forge_token } = change
+  if (forge_fingerprint === undefined || forge_token) return false
+  const before = known.forge_url || given?.url
+  const next = (forge_url ?? known.forge_url) || given?.url
+  const isStored = forge_token_set && originOf(next) === originOf(before)
+  return isStored || (given?.token_set === true && originOf(next) === originOf(given.url))
+}
+
+function originOf(url = ''): string {
+  return URL.canParse(url) ? new URL(url).origin : ''
 }

@@ -30,8 +30,7 @@ export const laterErrors = {
   forge_certificate:
     'Le certificat de la forge n’est pas reconnu. Testez la forge dans les réglages, comparez l’empreinte et acceptez-la là.',
   forge_missing: 'Aucune forge n’est configurée. Donnez son adresse et son organisation dans les réglages.',
-  forge_token_unreadable:
-    'Le jeton de la forge ne peut plus être déchiffré. Saisissez-le à nouveau dans les réglages.',
+  forge_token_unreadable: 'Le jeton de la forge ne peut plus être déchiffré. Saisissez-le à nouveau dans les réglages.',
   forge_url_required:
     'Donnez l’adresse de la forge avec son jeton\u00a0: le panneau ne l’envoie à aucune autre adresse.',
   headers_too_large: 'La requête est trop longue. Effacez les cookies de ce site et réessayez.',

@@ -23,10 +23,7 @@ export const forgeSentences: readonly Pair[] = [
   ['n’est pas celui qui a été accepté', 'is not the accepted one'],
   ['n’est garanti par aucune autorité', 'is not signed by any authority'],
   ['{} limite les requêtes : réessayez dans {} s', '{} limits requests: try again in {} s'],
-  [
-    'le jeton n’a pas la permission {} ({}, HTTP 403)',
-    'the token does not have the permission {} ({}, HTTP 403)',
-  ],
+  ['le jeton n’a pas la permission {} ({}, HTTP 403)', 'the token does not have the permission {} ({}, HTTP 403)'],
   [
     'accès refusé ({}, HTTP {}) : vérifiez le jeton de la forge (forge_token, ou PANEL_FORGE_TOKEN)',
     'access denied ({}, HTTP {}): check the token of the forge (forge_token, or PANEL_FORGE_TOKEN)',
