@@ -74,7 +74,7 @@ export async function testForge(
     at = 'token'
     if (!say(...(await isKnown(ask, { token: address.token, isTokenHeld })))) return report(checks)
     at = 'organization'
-    const isThere = await isOrganization(ask, address)
+    const isThere = await isOrganization({ ask, nameless }, address)
     say(...isThere.said)
     if (!isThere.said[1]) {
       at = 'files'
@@ -151,7 +151,10 @@ async function isKnown(
   return ['token', false, `La forge refuse ce jeton (HTTP ${status}).`]
 }
 
-async function isOrganization(ask: Ask, { org, token }: ForgeAddress): Promise<{ said: Said; lacksScope?: true }> {
+async function isOrganization(
+  { ask, nameless }: { ask: Ask; nameless: Ask },
+  { org, token }: ForgeAddress,
+): Promise<{ said: Said; lacksScope?: true }> {
   const no = (message: string): { said: Said } => ({ said: ['organization', false, message] })
   const path = encodeURIComponent(org)
   const { status, text } = await ask(`/v1/orgs/${path}`, `l’organisation « ${org} »`)
@@ -170,8 +173,9 @@ async function isOrganization(ask: Ask, { org, token }: ForgeAddress): Promise<{
         : `La forge refuse de montrer cette organisation (HTTP ${status}).`,
     )
   if (status !== 404) return no(`La forge répond HTTP ${status} pour cette organisation.`)
-  const account = await ask(`/v1/users/${path}`, `le compte « ${org} »`)
-  if (account.status === 200)
+  // A token needs another permission for accounts, most of which everybody may see.
+  const accounts = [nameless, ask].map((asks) => asks(`/v1/users/${path}`, `le compte « ${org} »`))
+  if ((await Promise.all(accounts)).some((account) => account.status === 200))
     return no(`« ${org} » est un compte, pas une organisation : les modules viennent d’une organisation (forge_org).`)
   return no(`L’organisation « ${org} » n’existe pas, ou n’est pas visible avec ce jeton (forge_org).`)
 }
@@ -210,7 +214,10 @@ async function mayReadAny(ask: Ask): Promise<Said[]> {
 
 function refused(status: number, text: string): string {
   const scopes = status === 403 ? scopesNamed(text) : []
-  return scopes.length > 0 ? lacking(scopes) : `La forge refuse (HTTP ${status}).`
+  if (scopes.length > 0) return lacking(scopes)
+  // The scope `public-only` of Gitea.
+  if (status === 403 && /limited to public/.test(text)) return 'Le jeton ne lit que ce qui est public.'
+  return `La forge refuse (HTTP ${status}).`
 }
 
 function lacking(scopes: readonly string[]): string {

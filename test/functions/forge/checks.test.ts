@@ -92,6 +92,21 @@ const FINDINGS: [what: string, answers: TestGitea['answers'], last: string][] = 
     '- organization: « modules » est un compte, pas une organisation',
   ],
   [
+    'an account that the token may not see',
+    { '/api/v1/orgs/modules': undefined, '/api/v1/users/modules': { body: { login: 'modules' }, nameless: true } },
+    '- organization: « modules » est un compte, pas une organisation',
+  ],
+  [
+    'a token for what is public alone',
+    {
+      '/api/v1/repos/modules/docs/raw/module.json?ref=main': {
+        status: 403,
+        body: { message: 'token scope is limited to public repos' },
+      },
+    },
+    '- files: Le jeton ne lit que ce qui est public.',
+  ],
+  [
     'a renamed organisation',
     { '/api/v1/orgs/modules': { body: { name: 'extensions' } } },
     '- organization: L’organisation « modules » a un autre nom aujourd’hui : extensions (forge_org).',

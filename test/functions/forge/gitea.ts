@@ -10,6 +10,8 @@ interface Answer {
   status?: number
   body: unknown
   headers?: Record<string, string>
+  /** Whether a token lacks the scope for it. */
+  nameless?: true
 }
 
 /** The refusal of a token that lacks a scope, as Gitea 1.26 words it. */
@@ -71,7 +73,9 @@ export async function startGitea({
   const answer: RequestListener = (request, response) => {
     const path = request.url ?? ''
     gitea.requests.push({ path, authorization: request.headers.authorization })
-    const { status = 200, body, headers = {} } = gitea.answers[path] ?? { status: 404, body: { message: 'not found' } }
+    const found = gitea.answers[path] ?? { status: 404, body: { message: 'not found' } }
+    const isRefused = found.nameless && request.headers.authorization !== undefined
+    const { status = 200, body, headers = {} } = isRefused ? lacks('read:user') : found
     response.writeHead(status, { 'content-type': 'application/json;charset=utf-8', ...headers })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
   }

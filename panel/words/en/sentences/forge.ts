@@ -102,6 +102,7 @@ export const forgeSentences: readonly Pair[] = [
     'Files can be read, but none of the {} repositories looked at has a module.json.',
   ],
   ['les dépôts', 'the repositories'],
+  ['Le jeton ne lit que ce qui est public.', 'The token reads only what is public.'],
   ['La forge refuse (HTTP {}).', 'The forge refuses (HTTP {}).'],
   ['Il manque au jeton la permission {}.', 'The token lacks the permission {}.'],
 ]
