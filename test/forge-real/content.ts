@@ -41,7 +41,9 @@ export async function pushFiles(
   const to = new URL(`${gitea.url}/${ORG}/${name}.git`)
   to.username = ADMIN
   to.password = gitea.token
-  await run('git', ['-C', folder, 'push', '--quiet', '--force', to.href, branch], { timeout: 60_000 })
+  // Stronger than a setting of git, which a variable of the machine may replace.
+  const env = { ...process.env, ...(gitea.certificate && { GIT_SSL_CAINFO: gitea.certificate }) }
+  await run('git', ['-C', folder, 'push', '--quiet', '--force', to.href, branch], { env, timeout: 60_000 })
   await rm(folder, { recursive: true })
   // The forge takes notice of a push some milliseconds after it has confirmed it.
   await vi.waitFor(

@@ -5,8 +5,8 @@ import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { Agent, fetch } from 'undici'
 import { vi } from 'vitest'
-import * as z from 'zod'
 import { freePort } from '../free-port.ts'
 
 const run = promisify(execFile)
@@ -27,10 +27,9 @@ export interface Gitea {
   token: string
   /** The folder of the organisation's bare repositories. */
   repositories: string
-  /** The forge's own certificate in PEM; undefined without TLS. */
+  /** The file of the certificate in PEM that the forge has signed itself; undefined without TLS. */
   certificate: string | undefined
-  version: string
-  /** Sends a request to the API, and rejects unless it is answered with 2xx. Plain HTTP only. */
+  /** Sends a request to the API, and rejects unless it is answered with 2xx. */
   api(method: string, path: string, body?: unknown): Promise<unknown>
   /** Returns a new token with these scopes. */
   tokenFor(username: string, scopes: string): Promise<string>
@@ -60,7 +59,8 @@ export async function startGitea({ tls = false, rootUrl }: { tls?: boolean; root
   const cli = async (...args: string[]) =>
     (await run(program, ['--config', join(folder, 'app.ini'), ...args], { cwd: folder, env, timeout: 60_000 })).stdout
   await writeFile(join(folder, 'app.ini'), settings({ program, folder, port, tls, rootUrl: rootUrl ?? `${url}/` }))
-  if (tls) await cli('cert', '--host', '127.0.0.1')
+  const certificate = tls ? join(folder, 'cert.pem') : undefined
+  if (certificate) await cli('cert', '--host', '127.0.0.1')
   await cli('migrate')
   const create = (name: string, ...more: string[]) =>
     cli(
@@ -84,8 +84,11 @@ export async function startGitea({ tls = false, rootUrl }: { tls?: boolean; root
   })
   const ended = once(service, 'exit')
   await log.close()
+  const ca = certificate && (await readFile(certificate))
+  const dispatcher = new Agent(ca ? { connect: { ca } } : {})
   const api: Gitea['api'] = async (method, path, body) => {
     const response = await fetch(`${url}/api/v1${path}`, {
+      dispatcher,
       method,
       headers: { authorization: `token ${token}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -98,27 +101,22 @@ export async function startGitea({ tls = false, rootUrl }: { tls?: boolean; root
     service.kill('SIGCONT')
     service.kill('SIGTERM')
     await ended
+    await dispatcher.destroy()
     await rm(folder, { recursive: true, force: true })
   }
-  // Over TLS, the plain request is answered with 400.
-  const expectUp = async () => {
-    const { status } = await fetch(`http://127.0.0.1:${port}/api/v1/version`)
-    if (status !== (tls ? 400 : 200)) throw new Error(`the forge answers ${status}`)
-  }
   try {
-    await vi.waitFor(expectUp, { timeout: 60_000, interval: 50 })
+    await vi.waitFor(() => api('GET', '/version'), { timeout: 60_000, interval: 50 })
   } catch (cause) {
     const said = await readFile(join(folder, 'log'), 'utf8')
     await close()
     throw new Error(`the forge did not start:\n${said.slice(-5_000)}`, { cause })
   }
-  if (!tls) await api('POST', '/orgs', { username: ORG })
+  await api('POST', '/orgs', { username: ORG })
   return {
     url,
     token,
     repositories: join(folder, 'repositories', ORG),
-    certificate: tls ? await readFile(join(folder, 'cert.pem'), 'utf8') : undefined,
-    version: tls ? '' : z.object({ version: z.string() }).parse(await api('GET', '/version')).version,
+    certificate,
     api,
     tokenFor,
     freeze: () => void service.kill('SIGSTOP'),

@@ -10,6 +10,8 @@ oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393
 size 12345
 `
 
+const withCode = (id: string) => ({ 'module.json': descriptor(id, { has_backend: true }) })
+
 let gitea: Gitea
 /** The commit of each repository that was made with one. */
 const commits = new Map<string, string>()
@@ -18,8 +20,6 @@ beforeAll(async () => {
   gitea = await startGitea()
   const make = async (...[name, files, more]: [string, Parameters<typeof createRepository>[2], object?]) =>
     void commits.set(name, await createRepository(gitea, name, files, more))
-  const withCode = (id: string) => ({ 'module.json': descriptor(id, { has_backend: true }) })
-
   await make('plain', { 'module.json': descriptor('plain') })
   await make('code', { ...withCode('code'), 'backend.mjs': saying('code', 'first') })
   await make('hidden', { 'module.json': descriptor('hidden') }, { private: true })
@@ -125,52 +125,59 @@ test('exactly the shown commit is installed: after a forced push the list must b
   ])
 })
 
+test.each(['put-away', 'nothing', 'closed', 'absent', 'moved-from', 'bad-name'])(
+  'nothing is installed from « %s », which is none of the offered repositories',
+  async (id) => {
+    const app = await serviceFor(gitea)
+
+    await refused(await app.request('POST', install(id), { as: 'admin' }), 404, 'repository_missing')
+
+    expect(await audited(app.db)).toEqual([])
+  },
+)
+
 test.each([
-  ['put-away', 'repository_missing', 'archivé'],
-  ['nothing', 'repository_missing', 'vide'],
-  ['closed', 'repository_missing', 'Code'],
-  ['absent', 'repository_missing', ''],
-  ['moved-from', 'repository_missing', ''],
-  ['readme', 'invalid_descriptor', 'module.json'],
-  ['blank', 'invalid_descriptor', 'JSON'],
-  ['misnamed', 'invalid_descriptor', 'misnamed'],
-  ['link', 'invalid_descriptor', 'lien symbolique'],
-  ['large', 'invalid_descriptor', 'LFS'],
-  ['long', 'invalid_descriptor', 'trop grand'],
-] as const)('nothing is installed from « %s »: %s', async (id, code, reason) => {
+  ['readme', 'module.json'],
+  ['blank', 'JSON'],
+  ['misnamed', 'misnamed'],
+  ['link', 'lien symbolique'],
+  ['large', 'LFS'],
+  ['long', '64 Kio'],
+])('the descriptor of « %s » is refused before the installation, with the reason: %s', async (id, reason) => {
   const app = await serviceFor(gitea)
 
-  const answer = await app.request('POST', install(id), { as: 'admin' })
+  const { details } = await refused(await app.request('POST', install(id), { as: 'admin' }), 422, 'invalid_descriptor')
 
-  const { error, details } = await refused(answer, code === 'repository_missing' ? 404 : 422, code)
-  expect(JSON.stringify([error, details])).toContain(reason)
+  expect(JSON.stringify(details)).toContain(reason)
   expect(await audited(app.db)).toEqual([])
-})
-
-test('the code of a module is that of the shown commit, though its branch was replaced meanwhile', async () => {
-  const app = await serviceFor(gitea)
-  const shown = (await listed(app)).modules.get('code')?.commit
-  const { request, changes } = await withDeployer(app)
-
-  await answered(await request('POST', install('code'), { commit: shown }), 202)
-  await pushFiles(gitea, 'code', {
-    'module.json': descriptor('code', { has_backend: true }),
-    'backend.mjs': saying('code', 'second'),
-  })
-
-  expect(changes[0]?.files?.all.get('backend.mjs')?.toString()).toBe(saying('code', 'first'))
 })
 
 test.each([
   ['code-link', 'lien symbolique'],
   ['code-large', 'LFS'],
-  ['code-missing', 'backend.mjs'],
-])('code that is no file of the repository is refused with the reason: %s', async (id, reason) => {
+  ['code-missing', 'n’existe pas'],
+])('the code of « %s » is refused before the installation, with the reason: %s', async (id, reason) => {
   const app = await serviceFor(gitea)
   const { request, changes } = await withDeployer(app)
 
-  const { error, details } = await refused(await request('POST', install(id)), 422, 'invalid_files')
+  const { details } = await refused(await request('POST', install(id)), 422, 'invalid_files')
 
-  expect(JSON.stringify([error, details])).toContain(reason)
+  expect(details).toEqual([{ field: 'backend.mjs', message: expect.stringContaining(reason) }])
   expect([changes, await audited(app.db)]).toEqual([[], []])
+})
+
+test('the code of a module is that of the shown commit', async () => {
+  const app = await serviceFor(gitea)
+  const shown = (await listed(app)).modules.get('code')?.commit
+  const { request, changes } = await withDeployer(app)
+  const post = () => request('POST', install('code'), { commit: shown })
+
+  await answered(await post(), 202)
+
+  expect(changes[0]?.files?.commit).toBe(shown)
+  expect(changes[0]?.files?.all.get('backend.mjs')?.toString()).toBe(saying('code', 'first'))
+  const next = { ...withCode('code'), 'backend.mjs': saying('code', 'second') }
+  await pushFiles(gitea, 'code', next)
+  await refused(await post(), 409, 'commit_changed')
+  expect(changes).toHaveLength(1)
 })

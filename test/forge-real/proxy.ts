@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http'
 import { closeServer } from '../close-server.ts'
 
-export interface Proxy {
+export interface ForgeProxy {
   url: string
   /** The paths that were asked for, in order. */
   paths: string[]
@@ -14,7 +14,7 @@ export interface Proxy {
 }
 
 /** A proxy in front of a forge, as people put one there: it serves the forge below `path` and knows nothing else. */
-export async function startProxy({ path = '' }: { path?: string } = {}): Promise<Proxy> {
+export async function startProxy({ path = '' }: { path?: string } = {}): Promise<ForgeProxy> {
   const server = createServer((request, response) => {
     const { url = '/', method, headers } = request
     proxy.paths.push(url)
@@ -33,7 +33,7 @@ export async function startProxy({ path = '' }: { path?: string } = {}): Promise
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const proxy: Proxy = {
+  const proxy: ForgeProxy = {
     url: `http://127.0.0.1:${Object(server.address()).port}${path}`,
     paths: [],
     behave: undefined,

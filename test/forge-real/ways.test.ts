@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { answered, audited } from '../functions/answers.ts'
 import { createRepository, descriptor } from './content.ts'
 import { type Gitea, ORG, startGitea } from './gitea.ts'
-import { type Proxy, startProxy } from './proxy.ts'
+import { type ForgeProxy, startProxy } from './proxy.ts'
 import { install, listed, serviceFor } from './service.ts'
 
 let gitea: Gitea
-let proxy: Proxy
+let proxy: ForgeProxy
 
 beforeAll(async () => {
   proxy = await startProxy({ path: '/git' })
