@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { createDevService } from '../functions/modules/dev-service.ts'
-import { develop } from '../functions/modules/develop.ts'
+import { createDevService } from '../functions/authors/dev-service.ts'
+import { develop } from '../functions/authors/develop.ts'
 import { PEOPLE } from './account.ts'
 import { fleet, fleetHost } from './fleet.ts'
 import { startDemoHost } from './host.ts'

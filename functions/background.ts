@@ -31,10 +31,11 @@ import hostHelper from './install/host-helper.command.ts'
 import setup from './install/setup.command.ts'
 import maintainJobs from './jobs/maintain-jobs.task.ts'
 import pruneJobs from './jobs/prune-jobs.task.ts'
-import modulesCheck from './modules/modules-check.command.ts'
-import modulesDev from './modules/modules-dev.command.ts'
+import modulesCheck from './authors/modules-check.command.ts'
+import modulesDev from './authors/modules-dev.command.ts'
 import modulesDisable from './modules/modules-disable.command.ts'
 import modulesEnable from './modules/modules-enable.command.ts'
+import modulesInit from './authors/modules-init.command.ts'
 import modulesList from './modules/modules-list.command.ts'
 import modulesRemove from './modules/modules-remove.command.ts'
 import deliver from './notifications/deliver.task.ts'
@@ -109,6 +110,7 @@ export const commands: readonly CliCommand[] = [
   modulesDev, //     ops-panel modules dev <folder>
   modulesDisable, // ops-panel modules disable <module>
   modulesEnable, //  ops-panel modules enable <module>
+  modulesInit, //    ops-panel modules init <folder>
   modulesInstall, // ops-panel modules install <folder>
   modulesList, //    ops-panel modules list
   modulesRemove, //  ops-panel modules remove <module>

@@ -11,7 +11,7 @@ import { createLog } from '../platform/log.ts'
 import type { KnownCodes } from './declarations.ts'
 import { type BackendModule, loadModules } from './loader.ts'
 
-/** What a module declares, or why its code cannot be loaded; sentences are French. */
+/** The declarations of a module, or why its code cannot be loaded; sentences are French. */
 export const Inspection = z.object({
   faults: z.array(z.string()),
   functions: z.array(

@@ -15,7 +15,7 @@ const MAX_BYTES = 64 * 1024
 const MOST = 200
 
 /**
- * Describes the endpoints of modules, each module under a tag of its own. What a module declares is not the service's own:
+ * Describes the endpoints of modules, each module under a tag of its own. The declarations of a module are not the service's own:
  * texts are bounded, and a schema or example that cannot be described is left out, without a loss of the rest.
  * `names` are the tags of the service, `ids` its operations.
  */

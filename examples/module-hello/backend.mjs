@@ -1,6 +1,8 @@
-/** @import { Kit } from './ops-panel-module' */
+/** @import { Kit, Limit } from './ops-panel-module.d.ts' */
 
+/** @type {Limit} */
 const READS = { limit: 1200, seconds: 60, by: 'user' }
+/** @type {Limit} */
 const WRITES = { limit: 300, seconds: 60, by: 'user' }
 
 /** @param {Kit} kit */
@@ -139,9 +141,10 @@ export default ({ z, defineFunction, definePage, defineSettings, defineTask }) =
       const { keep } = await moduleSettings()
       const greetings = store.records('greetings')
       const newest = await greetings.list({ newest: true, limit: keep })
-      if (newest.length < keep) return
+      const last = newest.at(-1)
+      if (!last || newest.length < keep) return
       for (;;) {
-        const old = await greetings.list({ newest: true, after: newest.at(-1).id })
+        const old = await greetings.list({ newest: true, after: last.id })
         for (const { id } of old) {
           if (signal.aborted) return
           await greetings.delete(id)

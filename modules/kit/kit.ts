@@ -16,14 +16,14 @@ export interface KitServices extends StoreServices {
   log: Log
 }
 
-/** What handlers and tasks of a module find in their context. */
+/** Additions to the context of a module's handlers and tasks. */
 export interface ModuleKit {
   store: ModuleStore
   /** Returns the settings that the module has declared; an empty object without a declaration. */
   moduleSettings(): Promise<SettingsValues>
 }
 
-/** What a module declares beyond its endpoints and its page. */
+/** The declarations of a module beyond its endpoints and its page. */
 export interface ModuleParts {
   settings: SettingsDefinition | undefined
   tasks: readonly TaskDefinition[]

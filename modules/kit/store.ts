@@ -1,5 +1,5 @@
 /*
- * What a module stores in the panel's database: values, secrets and records, each under the module's own id. Bounds keep
+ * The data of a module in the panel's database: values, secrets and records, each under the module's own id. Bounds keep
  * one module from filling the database of all.
  */
 
@@ -36,7 +36,7 @@ export interface ModuleRecords {
   delete(id: string): Promise<boolean>
 }
 
-/** What a module stores. Nothing of it is left when the module is removed. */
+/** The data of a module. Nothing of it is left when the module is removed. */
 export interface ModuleStore {
   /** Returns a value, or undefined. */
   get(name: string): Promise<unknown>

@@ -122,6 +122,10 @@ export const moduleSentences: readonly Pair[] = [
 
   // Modules
   ['Le descripteur du module (module.json) est invalide.', 'The module’s descriptor (module.json) is invalid.'],
+  [
+    'Ce module ne peut pas enregistrer davantage ({} entrées au plus).',
+    'This module cannot store any more ({} entries at most).',
+  ],
   ['Le dossier des modules ne peut pas être utilisé ({}).', 'The modules folder cannot be used ({}).'],
   [
     'Ce module contient du code, que le service ne charge qu’à son démarrage : {}',

@@ -16,14 +16,16 @@ import { type Descriptor, parseDescriptor } from '../registry/descriptor.ts'
 export interface CheckedFolder {
   /** Undefined when `module.json` is invalid. */
   descriptor: Descriptor | undefined
-  /** What an installation would take, by path. */
+  /** The files that an installation would take, by path. */
   files: ReadonlyMap<string, Buffer>
-  /** What the code declares; undefined without code, or when it was not loaded. */
+  /** The declarations of the code; undefined without code, or when it was not loaded. */
   found: Inspection | undefined
   /** French sentences. */
   faults: string[]
 }
 
+/** The search path of a child; nothing of the caller's environment reaches it. */
+export const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** The code must be loaded within this time. */
 const LOAD_MS = 5_000
 /** The time for the process to start on a busy machine. */
@@ -115,7 +117,7 @@ function loadApart(folder: string, id: string, file: string): Promise<Inspection
   // Nothing of the caller's environment: the code of a module must not read the settings of a service.
   const child = spawn(program, [...args, 'inspect-module', folder, id, file], {
     cwd: folder,
-    env: { PATH: process.env.PATH ?? '', HOME: folder },
+    env: { PATH: SEARCH_PATH, HOME: folder },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   let said = ''

@@ -12,7 +12,7 @@ import { readConfig } from '../../platform/config.ts'
 import { ownProgram } from '../../platform/program.ts'
 import { CommandError } from '../../runtime/command.ts'
 import { recordOf } from '../registry/installation.ts'
-import type { CheckedFolder } from './check-folder.ts'
+import { type CheckedFolder, SEARCH_PATH } from './check-folder.ts'
 
 /** A service with temporary data, for the author of one module. */
 export interface DevService {
@@ -83,7 +83,7 @@ function start(dataDir: string, port: number, host: Readonly<Record<string, stri
   const [program = '', ...args] = ownProgram()
   return spawn(program, [...args, 'develop-module', dataDir, String(port)], {
     // The settings of a service of this machine must not reach this one.
-    env: { PATH: process.env.PATH ?? '', HOME: dataDir, ...host },
+    env: { PATH: SEARCH_PATH, HOME: dataDir, ...host },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
 }
