@@ -1864,6 +1864,7 @@ export interface Operations {
       | 'enrolment_required'
       | 'forbidden'
       | 'forge_missing'
+      | 'forge_token_unreadable'
       | 'invalid_request'
       | 'module_missing'
       | 'rate_limited'
@@ -1925,6 +1926,7 @@ export interface Operations {
     code:
       | 'enrolment_required'
       | 'forbidden'
+      | 'forge_token_unreadable'
       | 'module_missing'
       | 'rate_limited'
       | 'target_forbidden'

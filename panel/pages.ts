@@ -35,6 +35,7 @@ export const PAGES: Readonly<Record<PageName, Page>> = {
   enrol: { Content: lazy(async () => (await import('./pages/enrol.page.tsx')).EnrolPage) },
   job: { Content: lazy(async () => (await import('./pages/job.page.tsx')).JobPage) },
   logs: { Content: lazy(async () => (await import('./pages/logs.page.tsx')).LogsPage), icon: FileText },
+  module: { Content: lazy(async () => (await import('./pages/module.page.tsx')).ModulePage) },
   modules: { Content: lazy(async () => (await import('./pages/modules.page.tsx')).ModulesPage), icon: Puzzle },
   notifications: {
     Content: lazy(async () => (await import('./pages/notifications.page.tsx')).NotificationsPage),

@@ -8,6 +8,7 @@ export const ROUTES = [
   { page: 'enrol', path: '/enrol' },
   { page: 'job', path: '/updates/:job' },
   { page: 'logs', path: '/logs' },
+  { page: 'module', path: '/modules/:module' },
   { page: 'modules', path: '/modules' },
   { page: 'notifications', path: '/notifications' },
   { page: 'oidc', path: '/oidc' },

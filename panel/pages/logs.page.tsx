@@ -8,15 +8,15 @@ import { Loaded } from '../parts/loaded.tsx'
 import { toast } from '../parts/toast.tsx'
 import { useLoad } from '../wire/load.ts'
 import { api } from '../wire/panel.ts'
-import { words } from '../words/words.ts'
 import { LogRow } from './logs/log-row.tsx'
+import { logsWords } from './logs/words.ts'
 
 const FOLLOW_MS = 5_000
 const CHOICES = ['trace', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]
 
 /** The last log lines of the service, newest at the bottom. */
 export function LogsPage() {
-  const say = words().logs
+  const say = logsWords()
   const least = useSignal<LogLevel>('trace')
   const text = useSignal('')
   const follows = useSignal(false)

@@ -10,7 +10,7 @@ import css from '../style/later/terminal.css' with { type: 'text' }
 import { useLoad } from '../wire/load.ts'
 import { canBeChecked, readTargets, type Target } from '../wire/packages.ts'
 import { openShell, shells, terminalExits } from '../wire/terminals.ts'
-import { words } from '../words/words.ts'
+import { terminalWords } from '../wire/terminal-words.ts'
 import { useKeyboardRoom } from './terminal/keyboard-room.ts'
 import { ShellTabs } from './terminal/shell-tabs.tsx'
 import { ShellView } from './terminal/shell-view.tsx'
@@ -19,7 +19,7 @@ addLaterStyle(css)
 
 /** Shells on the host and in its containers, in tabs. */
 export function TerminalPage() {
-  const { terminal: say } = words()
+  const say = terminalWords()
   const load = useLoad(readTargets)
   const wanted = route.value?.query.get('target')
   const any = shells.value.length > 0
@@ -65,7 +65,7 @@ export function TerminalPage() {
 
 /** The list of targets when no terminal is open. */
 function Choice({ targets }: { targets: readonly Target[] }) {
-  const { terminal: say } = words()
+  const say = terminalWords()
   const able = targets.filter(canBeChecked)
   return (
     <>
@@ -98,7 +98,7 @@ function Choice({ targets }: { targets: readonly Target[] }) {
 
 /** Opens another terminal. */
 function Picker({ targets }: { targets: readonly Target[] }) {
-  const { terminal: say } = words()
+  const say = terminalWords()
   const target = useSignal('host')
   return (
     <form

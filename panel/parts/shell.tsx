@@ -32,6 +32,8 @@ const PRELOAD_MS = 1_000
 
 /** Most visits open no plan. */
 const PlanSheet = lazy(async () => (await import('./plan/sheet.tsx')).PlanSheet)
+/** The entries of modules in the menu. */
+const ModuleEntries = lazy(async () => (await import('./module-entries.tsx')).ModuleEntries)
 /** The question who the user is, when an action takes a newer proof. */
 export const StepUp = lazy(async () => (await import('./access/step-up.tsx')).StepUp)
 
@@ -256,6 +258,7 @@ function Entries({ all = false }: { all?: boolean }) {
           </li>
         )
       })}
+      <ModuleEntries />
     </ul>
   )
 }

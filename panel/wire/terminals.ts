@@ -3,6 +3,7 @@ import { bytes as amount } from '../nouns/format.ts'
 import { endOf, exitOf, pieces, type ShellEnd, withCtrl } from '../nouns/shell.ts'
 import type { Screen, Size } from '../terminal/terminal.ts'
 import { language, words } from '../words/words.ts'
+import { terminalWords } from './terminal-words.ts'
 import { onSignOut, panel } from './panel.ts'
 import { confirmIdentity } from './step-up.ts'
 
@@ -79,7 +80,7 @@ function createShell(id: number, target: string): Shell {
     const { createScreen } = await import('../terminal/terminal.ts')
     return createScreen({
       label,
-      saySkipped: (count) => words().terminal.skipped(amount(count, words().shell.units.bytes, language())),
+      saySkipped: (count) => terminalWords().skipped(amount(count, words().shell.units.bytes, language())),
       onTyped: type,
       onSize(next) {
         size = next

@@ -11,6 +11,7 @@ import { job } from './en/job.ts'
 import { keys } from './en/keys.ts'
 import { laterErrors } from './en/later-errors.ts'
 import { logs } from './en/logs.ts'
+import { module } from './en/module.ts'
 import { modules } from './en/modules.ts'
 import { notifications } from './en/notifications.ts'
 import { output } from './en/output.ts'
@@ -80,7 +81,6 @@ export const en: Words = {
   findings,
   job,
   keys,
-  logs,
   modules,
   output,
   palette,
@@ -90,7 +90,6 @@ export const en: Words = {
   run,
   settings,
   signIn,
-  terminal,
   updates,
   errors,
   shell,
@@ -102,10 +101,13 @@ export const later: LaterWords = {
   audit,
   forge,
   laterErrors,
+  logs,
+  module,
   notifications,
   protection,
   registry,
   schedules,
   serviceKey,
   setup,
+  terminal,
 }

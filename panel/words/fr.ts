@@ -9,9 +9,10 @@ import { findings } from './fr/findings.ts'
 import type { forge } from './fr/forge.ts'
 import { job } from './fr/job.ts'
 import { keys } from './fr/keys.ts'
-import { logs } from './fr/logs.ts'
+import type { logs } from './fr/logs.ts'
 import { modules } from './fr/modules.ts'
 import type { laterErrors } from './fr/later-errors.ts'
+import type { module } from './fr/module.ts'
 import type { notifications } from './fr/notifications.ts'
 import { output } from './fr/output.ts'
 import { palette } from './fr/palette.ts'
@@ -27,7 +28,7 @@ import { settings } from './fr/settings.ts'
 import type { setup } from './fr/setup.ts'
 import { shell } from './fr/shell.ts'
 import { signIn } from './fr/signIn.ts'
-import { terminal } from './fr/terminal.ts'
+import type { terminal } from './fr/terminal.ts'
 import { titles } from './fr/titles.ts'
 import { updates } from './fr/updates.ts'
 
@@ -40,7 +41,6 @@ export const fr = {
   findings,
   job,
   keys,
-  logs,
   modules,
   output,
   palette,
@@ -50,7 +50,6 @@ export const fr = {
   run,
   settings,
   signIn,
-  terminal,
   updates,
   errors,
   shell,
@@ -65,10 +64,13 @@ export interface LaterWords {
   audit: typeof audit
   forge: typeof forge
   laterErrors: typeof laterErrors
+  logs: typeof logs
+  module: typeof module
   notifications: typeof notifications
   protection: typeof protection
   registry: typeof registry
   schedules: typeof schedules
   serviceKey: typeof serviceKey
   setup: typeof setup
+  terminal: typeof terminal
 }

@@ -61,10 +61,13 @@ test('the first load contains no part of the terminal and no other language', ()
     'applications',
     'audit',
     'later-errors',
+    'logs',
+    'module',
     'notifications',
     'protection',
     'schedules',
     'setup',
+    'terminal',
   ])
     expect(first.filter((name) => holds(panel.metafile, name, `panel/words/fr/${words}.ts`))).toEqual([])
   expect(first.filter((name) => holds(panel.metafile, name, 'panel/style/later/'))).toEqual([])

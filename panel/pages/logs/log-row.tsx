@@ -2,7 +2,8 @@ import { full, instant, localeOf } from '../../nouns/format.ts'
 import type { LogLevel, LogLine } from '../../nouns/log-line.ts'
 import { Status, type StatusKind } from '../../parts/status.tsx'
 import { now } from '../../parts/time.tsx'
-import { language, words } from '../../words/words.ts'
+import { language } from '../../words/words.ts'
+import { logsWords } from './words.ts'
 
 const STATUS: Readonly<Record<LogLevel, StatusKind>> = {
   trace: 'unknown',
@@ -15,7 +16,7 @@ const STATUS: Readonly<Record<LogLevel, StatusKind>> = {
 
 /** A log line. Its request id filters the list to the same request. */
 export function LogRow({ line, only }: { line: LogLine; only(id: string): void }) {
-  const say = words().logs
+  const say = logsWords()
   const at = instant(line.time)
   return (
     <li class={line.level}>

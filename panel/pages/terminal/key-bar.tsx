@@ -2,7 +2,7 @@ import { ArrowDown, ArrowLeft, ArrowRight, ArrowUp } from 'lucide'
 import { type Key, typedBy } from '../../nouns/shell.ts'
 import { Icon } from '../../parts/icon.tsx'
 import type { Shell } from '../../wire/terminals.ts'
-import { words } from '../../words/words.ts'
+import { terminalWords } from '../../wire/terminal-words.ts'
 
 const KEYS = [
   { key: 'escape' },
@@ -15,7 +15,7 @@ const KEYS = [
 
 /** The keys that phones lack. Pressing them keeps the on-screen keyboard open. */
 export function KeyBar({ shell }: { shell: Shell }) {
-  const { terminal: say } = words()
+  const say = terminalWords()
   const press = (key: Key) => {
     const screen = shell.screen.value
     screen?.type(typedBy(key, screen.isApplication()))

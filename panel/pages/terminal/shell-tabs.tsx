@@ -2,19 +2,19 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Status } from '../../parts/status.tsx'
 import { targetName } from '../../parts/target-name.ts'
 import { current, type Shell, shells } from '../../wire/terminals.ts'
-import { words } from '../../words/words.ts'
+import { terminalWords } from '../../wire/terminal-words.ts'
 
 /** The label of a terminal: its target, with a number when the target has several. */
 export function shellName({ id, target }: Shell): string {
   const same = shells.value.filter((each) => each.target === target)
   const name = targetName(target)
   if (same.length < 2) return name
-  return words().terminal.nth(name, same.findIndex((each) => each.id === id) + 1)
+  return terminalWords().nth(name, same.findIndex((each) => each.id === id) + 1)
 }
 
 /** One tab for each terminal; arrow keys switch between them. */
 export function ShellTabs() {
-  const { terminal: say } = words()
+  const say = terminalWords()
   const list = useRef<HTMLDivElement>(null)
   const all = shells.value
   const chosen = current.value

@@ -5,7 +5,7 @@ import { confirm } from '../../parts/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { toast } from '../../parts/toast.tsx'
 import type { Shell } from '../../wire/terminals.ts'
-import { words } from '../../words/words.ts'
+import { terminalWords } from '../../wire/terminal-words.ts'
 import { shellName } from './shell-tabs.tsx'
 
 const STORAGE_KEY = 'ops-panel.terminal-speaks'
@@ -32,7 +32,7 @@ function setSpeaks(on: boolean): void {
 }
 
 async function copy(shell: Shell): Promise<void> {
-  const { terminal: say } = words()
+  const say = terminalWords()
   const text = shell.screen.value?.selection() ?? ''
   if (text === '') toast(say.nothingToCopy)
   else toast((await copyText(text)) ? say.copied : say.notCopied)
@@ -44,20 +44,20 @@ async function paste(shell: Shell): Promise<void> {
     const text = await navigator.clipboard.readText()
     shell.screen.value?.paste(text)
   } catch {
-    toast(words().terminal.notPasted)
+    toast(terminalWords().notPasted)
   }
   shell.screen.value?.focus()
 }
 
 async function close(shell: Shell): Promise<void> {
-  const { terminal: say } = words()
+  const say = terminalWords()
   const question = { title: say.closing(shellName(shell)), text: say.closingText, verb: say.close }
   if (shell.state.value.is !== 'open' || (await confirm(question))) shell.close()
 }
 
 /** The buttons of a terminal. */
 export function ShellTools({ shell }: { shell: Shell }) {
-  const { terminal: say } = words()
+  const say = terminalWords()
   return (
     <div class="shell-tools">
       <button type="button" class="button plain" onClick={() => void copy(shell)}>

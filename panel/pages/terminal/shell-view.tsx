@@ -2,13 +2,14 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { current, type Shell } from '../../wire/terminals.ts'
-import { fromService, words } from '../../words/words.ts'
+import { terminalWords } from '../../wire/terminal-words.ts'
+import { fromService } from '../../words/words.ts'
 import { KeyBar } from './key-bar.tsx'
 import { ShellTools, speaks } from './shell-tools.tsx'
 
 /** The terminal of the current tab, its buttons, and how it ended. */
 export function ShellView() {
-  const { terminal: say } = words()
+  const say = terminalWords()
   const box = useRef<HTMLDivElement>(null)
   const shell = current.value
   const screen = shell?.screen.value
@@ -40,7 +41,7 @@ export function ShellView() {
 
 /** How the shell ended, and a button that reopens it. */
 function Ending({ shell, again }: { shell: Shell; again(): void }) {
-  const { terminal: say } = words()
+  const say = terminalWords()
   const state = shell.state.value
   const end = state.is === 'ended' ? state.end : undefined
   const isWell = end?.why === 'exit' && end.code === 0

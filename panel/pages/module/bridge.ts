@@ -1,0 +1,62 @@
+import { ApiError } from '../../../client/index.ts'
+import { frameMessage } from '../../nouns/module-message.ts'
+import { callModule } from '../../wire/module-page.ts'
+import { moduleWords } from './words.ts'
+
+/** The most calls of a frame at a time. */
+const MAX_CALLS = 8
+/** The most characters of an answer. */
+const MAX_ANSWER = 1024 * 1024
+
+interface Bridge {
+  /** The endpoints that the service lets this user call. */
+  calls: ReadonlySet<string>
+  /** The window of the frame, while it is there. */
+  frame(): Window | null | undefined
+  resize(height: number): void
+}
+
+/**
+ * Answers the messages of a module's frame until the returned function is called. Only the frame itself is heard, and
+ * only with the origin of a sandbox; it reaches only endpoints that its own module declares. A call runs as the user,
+ * and asks for a proof where the endpoint takes one.
+ */
+export function openBridge({ calls, frame, resize }: Bridge): () => void {
+  const left = new AbortController()
+  let underWay = 0
+  const listen = (event: MessageEvent) => {
+    const source = frame()
+    if (!source || event.source !== source || event.origin !== 'null') return
+    const message = frameMessage(event.data)
+    if (!message) return
+    if ('height' in message) return resize(message.height)
+    const { id } = message
+    const answer = (told: object) => {
+      // A frame without an origin can only be named by `*`; the window is the one that asked.
+      if (!left.signal.aborted) frame()?.postMessage({ panel: 1, id, ...told }, '*')
+    }
+    const refuse = (code: 'invalid' | 'notDeclared' | 'busy' | 'tooLarge' | 'failed') =>
+      answer({ error: { code, message: moduleWords().bridge[code] } })
+    if ('refused' in message) return refuse('invalid')
+    if (!calls.has(message.call)) return refuse('notDeclared')
+    if (underWay >= MAX_CALLS) return refuse('busy')
+    underWay += 1
+    const { call, params, query, body } = message
+    void callModule(call, { params, query, ...(body !== undefined && { body }), signal: left.signal })
+      .then(
+        (data) => (JSON.stringify(data ?? null).length > MAX_ANSWER ? refuse('tooLarge') : answer({ data })),
+        (error: unknown) =>
+          error instanceof ApiError
+            ? answer({ status: error.status, error: { code: error.code, message: error.message } })
+            : refuse('failed'),
+      )
+      .finally(() => {
+        underWay -= 1
+      })
+  }
+  addEventListener('message', listen)
+  return () => {
+    removeEventListener('message', listen)
+    left.abort()
+  }
+}

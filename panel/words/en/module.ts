@@ -1,0 +1,37 @@
+import type { module as fr } from '../fr/module.ts'
+
+export const module: typeof fr = {
+  title: 'Module',
+  modules: 'Modules',
+  refresh: 'Refresh',
+  empty: 'Nothing to show.',
+  noParts: 'Your rights give access to no part of this page.',
+  noList: 'The module’s answer does not contain the expected list. Tell its author.',
+  shown: (count, all) => `The first ${count} rows of ${all}`,
+  actions: 'Actions',
+  actionOf: (label, row) => `${label}: ${row}`,
+  yes: 'yes',
+  no: 'no',
+  nothing: '—',
+  done: (label) => `${label}: done.`,
+  submit: 'Save',
+  choose: 'Choose…',
+  secretSet: 'A value is stored. Unchanged if empty.',
+  fault: {
+    required: 'Fill this in.',
+    number: 'Enter a number.',
+    whole: 'Enter a whole number.',
+    least: (limit) => `At least ${limit}.`,
+    most: (limit) => `At most ${limit}.`,
+    shortest: (limit) => `At least ${limit} characters.`,
+    longest: (limit) => `At most ${limit} characters.`,
+  },
+  frameOf: (name) => `Page of the module ${name}`,
+  bridge: {
+    invalid: 'The message does not have the expected form, or is larger than 64 KiB.',
+    notDeclared: 'The module does not declare this function, or your rights do not suffice.',
+    busy: 'Too many calls are under way.',
+    tooLarge: 'The answer is larger than 1 MiB.',
+    failed: 'The call failed.',
+  },
+}
