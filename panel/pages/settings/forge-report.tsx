@@ -19,7 +19,7 @@ export function ForgeResults({ report: { checks, fingerprint }, isUnsaved, accep
   const say = forgeWords()
   const isWell = checks.every(({ ok }) => ok)
   return (
-    <div class="tested" role="group" aria-label={say.results}>
+    <section class="tested" aria-label={say.results}>
       <p>
         <Status is={isWell ? 'ok' : 'warn'}>{isWell ? say.allWell : say.notWell}</Status>
       </p>
@@ -47,6 +47,6 @@ export function ForgeResults({ report: { checks, fingerprint }, isUnsaved, accep
           <Action act={accept}>{say.accept}</Action>
         </>
       )}
-    </div>
+    </section>
   )
 }
