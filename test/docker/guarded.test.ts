@@ -13,13 +13,14 @@ const Repairs = z.array(z.object({ id: z.string(), problem: z.string().nullable(
 
 test.each([
   ['loops', 'for (;;);', /ne s’est pas terminé/],
-  ['exits', 'process.exit(3)', /a arrêté le service \(backend\.mjs:\d+\)/],
-  ['throws', "throw new Error('gone wrong')", /gone wrong/],
   [
-    'is killed by a signal that explains nothing',
-    "process.kill(process.pid, 'SIGKILL')",
+    'waits for a system call that does not return',
+    "process.getBuiltinModule('node:child_process').execSync('sleep 600')",
     /sans que la cause soit connue/,
   ],
+  ['exits', 'process.exit(3)', /a arrêté le service \(backend\.mjs:\d+\)/],
+  ['throws', "throw new Error('gone wrong')", /gone wrong/],
+  ['aborts without an explanation', 'process.abort()', /sans que la cause soit connue/],
 ])('in a container, a module that %s is taken out alone, and the others serve', async (_, work, reason) => {
   const service = await startContainer()
   service.forge.put(repository('good', '1.0.0', saying('good', 'yes')))
