@@ -13,11 +13,6 @@ const Repairs = z.array(z.object({ id: z.string(), problem: z.string().nullable(
 
 test.each([
   ['loops', 'for (;;);', /ne s’est pas terminé/],
-  [
-    'waits for a system call that does not return',
-    "process.getBuiltinModule('node:child_process').execSync('sleep 600')",
-    /sans que la cause soit connue/,
-  ],
   ['exits', 'process.exit(3)', /a arrêté le service \(backend\.mjs:\d+\)/],
   ['throws', "throw new Error('gone wrong')", /gone wrong/],
   ['aborts without an explanation', 'process.abort()', /sans que la cause soit connue/],
