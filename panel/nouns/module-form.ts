@@ -14,7 +14,7 @@ export interface FormField {
   initial: string | number | boolean | null
 }
 
-/** What is typed in a form, by field; a checkbox is `true` or empty. */
+/** The typed texts of a form, by field; a checkbox is `true` or empty. */
 export type Typed = Readonly<Record<string, string>>
 
 /** The typed texts before anybody types: the present values of the service, else those that fields begin with. */

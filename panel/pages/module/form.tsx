@@ -57,7 +57,7 @@ function Fields({ form, present, changed }: { form: Form; present: unknown; chan
       focusWrong(element.current)
       throw error
     }
-    // What was typed during the request stays.
+    // Text that was typed during the request stays.
     type((now) => Object.fromEntries(Object.entries(now).filter(([name, text]) => text !== typed[name])))
     changed()
   })

@@ -84,7 +84,7 @@ test('messages of any window but the frame are not heard', async () => {
 })
 
 test('a tab that opens the address of the frame is a sandbox, too', async () => {
-  const { service } = await withModules({ probe: { code: PROBE, files: HOSTILE } })
+  const { service } = await withModules({ probe: { files: { 'web/index.html': '<p id="told">Told</p>' } } })
   const page = await openPage(service.url, { expected: REFUSALS })
   await signIn(page)
   await follow(page, '/modules/probe')
