@@ -126,7 +126,7 @@ test.each([
   expect(imitated).toEqual(real)
 })
 
-/** What the service reads of an answer, with what differs for good made equal. */
+/** The parts of an answer that the service reads; differences that are right are made equal. */
 async function ask(url: string, who: string, path: string) {
   const token = tokens[who]
   const headers = token === undefined ? {} : { authorization: `token ${token}` }

@@ -38,7 +38,7 @@ export GOFLAGS=-mod=readonly CGO_ENABLED=1
 go mod download code.gitea.io/gitea >&2 || none 'its sources cannot be downloaded.'
 nice go build -tags 'sqlite sqlite_unlock_notify' -ldflags "-X main.Version=$VERSION" -o gitea code.gitea.io/gitea >&2 ||
   none 'it could not be built.'
-# What a release carries inside: Gitea reads these from STATIC_ROOT_PATH, which gitea.ts sets where the folder exists.
+# The files that a release carries inside: Gitea reads them from STATIC_ROOT_PATH, which gitea.ts sets where the folder exists.
 sources=$(go list -m -f '{{.Dir}}' code.gitea.io/gitea)
 mkdir static
 cp -r "$sources"/{templates,options,public} static/

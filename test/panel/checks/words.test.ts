@@ -6,19 +6,39 @@ import { en as first, later } from '../../../panel/words/en.ts'
 import { access } from '../../../panel/words/fr/access.ts'
 import { applications } from '../../../panel/words/fr/applications.ts'
 import { audit } from '../../../panel/words/fr/audit.ts'
+import { forge } from '../../../panel/words/fr/forge.ts'
 import { laterErrors } from '../../../panel/words/fr/later-errors.ts'
+import { logs } from '../../../panel/words/fr/logs.ts'
+import { module } from '../../../panel/words/fr/module.ts'
 import { notifications } from '../../../panel/words/fr/notifications.ts'
 import { protection } from '../../../panel/words/fr/protection.ts'
+import { registry } from '../../../panel/words/fr/registry.ts'
 import { schedules } from '../../../panel/words/fr/schedules.ts'
 import { serviceKey } from '../../../panel/words/fr/service-key.ts'
 import { setup } from '../../../panel/words/fr/setup.ts'
+import { terminal } from '../../../panel/words/fr/terminal.ts'
 import { fr as french } from '../../../panel/words/fr.ts'
 import { literalsIn } from './literals.ts'
 
 /** All words, with those that load later. */
 const fr = {
   ...french,
-  later: { access, applications, audit, laterErrors, notifications, protection, schedules, serviceKey, setup },
+  later: {
+    access,
+    applications,
+    audit,
+    forge,
+    laterErrors,
+    logs,
+    module,
+    notifications,
+    protection,
+    registry,
+    schedules,
+    serviceKey,
+    setup,
+    terminal,
+  },
 }
 const en = { ...first, later }
 
