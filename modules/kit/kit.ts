@@ -45,7 +45,8 @@ export function tasksOf(
   const owner = randomUUID()
   return [...parts].flatMap(([id, { settings, tasks }]) => {
     const contextOf = (services: KitServices) => kitOf(services, id, settings)
-    const made = tasks.map((task) => moduleTask(id, task, { owner, stopping, contextOf }))
-    return made.map((task) => ({ ...task, run: (services) => guard.within(id, () => task.run(services)) }))
+    // Only the module's own code counts as its own: a run first asks the database whether it is due.
+    const call = (work: () => unknown) => guard.within(id, work)
+    return tasks.map((task) => moduleTask(id, task, { owner, stopping, contextOf, call }))
   })
 }

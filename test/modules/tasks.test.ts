@@ -1,5 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { enableModule } from '../../db/modules.ts'
+import { unguarded } from '../../modules/guard/guard.ts'
+import { tasksOf } from '../../modules/kit/kit.ts'
 import { runTasks, startTasks } from '../../runtime/task.ts'
 import { rows } from '../functions/answers.ts'
 import { appWithModules } from './kit-app.ts'
@@ -138,4 +140,23 @@ test('two tasks of one name are refused', async () => {
   const app = await appWithModules({ bad: `export default ({ defineTask }) => [${one}, ${one}]` })
 
   expect(app.services.modules.problem('bad')?.detail).toBe('déclaration 2 (tâche) : une tâche s’appelle déjà a')
+})
+
+test('the guard sees the synchronous part of a task as code of its module', async () => {
+  const seen: string[] = []
+  const within = <result>(id: string, work: () => result): result => {
+    seen.push(`begin ${id}`)
+    try {
+      return work()
+    } finally {
+      seen.push(`end ${id}`)
+    }
+  }
+  const run = () => void seen.push('run')
+  const parts = new Map([['probe', { settings: undefined, tasks: [{ name: 'a', every: 60, run }] }]])
+  const { services, db } = await appWithModules({ probe: 'export default () => []' })
+
+  await runTasks(tasksOf(parts, new AbortController().signal, { ...unguarded, within }), services)
+  expect(await rows(db, `SELECT 1 AS one FROM module_values WHERE name = 'turn:a'`)).toEqual([{ one: 1 }])
+  expect(seen).toEqual(['begin probe', 'run', 'end probe'])
 })
