@@ -32,7 +32,9 @@ const NOT_SHOWN = [
   /^runtime\/(command|errors|input)\.ts$/,
   /^platform\/(certificate|config|files|links|log|(oidc-)?variables|secrets)\.ts$/,
   /^cli\/(cli|command-line|terminal)\.ts$/,
-  /^serve\/(function-instance|installed|main|server|service-manager|workers)\.ts$/,
+  // Authors of modules read them at the console.
+  /^functions\/authors\/.*\.ts$/,
+  /^serve\/(develop-module|function-instance|inspect-module|installed|main|server|service-manager|workers)\.ts$/,
   /^ssh\/(command|identity-script)\.ts$/,
   /^jobs\/(runner|script)\.ts$/,
   /^(settings|ssh|functions\/(hypervisor|checks|forge))\/settings\.ts$/,
@@ -68,6 +70,8 @@ const NO_SENTENCE = new Set([
   '{}. Il diffère de celui de ce service : {}',
   'à temps',
   'déclaration {}{} : {}',
+  '(réglages)',
+  '(tâche)',
   'le dépôt « {} » {}',
 ])
 

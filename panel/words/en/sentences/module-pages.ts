@@ -51,4 +51,21 @@ export const modulePageSentences: readonly Pair[] = [
   ],
   ['« fields » : le champ « {} » a plus de {} choix', '“fields”: the field “{}” has more than {} choices'],
   ['« fields » : le champ « {} » ne peut pas être {}', '“fields”: the field “{}” cannot be {}'],
+  // Settings and tasks.
+  ['un nom', 'a name'],
+  ['une liste de noms', 'a list of names'],
+  ['des minuscules, des chiffres et « - », une lettre d’abord', 'small letters, digits and “-”, a letter first'],
+  ['un nombre entier de secondes', 'a whole number of seconds'],
+  ['est trop petit ({} s au moins)', 'is too small (at least {} s)'],
+  ['est trop grand (31 jours au plus)', 'is too large (at most 31 days)'],
+  ['des réglages sont déjà déclarés', 'settings are already declared'],
+  ['une fonction a déjà l’adresse {}', 'a function already has the address {}'],
+  ['une tâche s’appelle déjà {}', 'a task already has the name {}'],
+  ['un module a {} tâches au plus', 'a module has at most {} tasks'],
+  [
+    '{} importe « {} » : seuls des noms en « node: » sont possibles',
+    '{} imports “{}”: only names with “node:” are possible',
+  ],
+  ['Aucun réglage n’a changé.', 'No setting has changed.'],
+  ['Réglages enregistrés.', 'Settings saved.'],
 ]
