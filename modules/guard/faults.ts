@@ -10,7 +10,7 @@ export function faultOf({ what, place, message }: Note): string {
     case 'blocked':
       return 'Un appel de son code au système ne s’est pas terminé et a bloqué le service.'
     case 'memory':
-      return `Son code a pris presque toute la mémoire du service${where}.`
+      return `Son code a pris trop de mémoire${where}.`
     case 'exit':
       return `Son code a arrêté le service${where}.`
     case 'error':

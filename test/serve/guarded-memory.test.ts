@@ -23,7 +23,7 @@ test.each(LEAKS)(
 
     const { detail, silence } = await service.takesOut('bad')
 
-    expect(detail).toMatch(/a pris presque toute la mémoire/)
+    expect(detail).toMatch(/a pris trop de mémoire/)
     expect(silence).toBeLessThan(BACK_MS)
     expect(await service.problems()).toMatchObject({ good: { problem: null } })
     expect(await service.get('/api/modules/good/word')).toEqual({ status: 200, body: { word: 'yes' } })

@@ -45,6 +45,7 @@ export function InstalledModule({ module, newest, change, again }: InstalledModu
   })
   const retry = useAct(async () => {
     const { deployment } = await api('POST /api/modules/{id}/enable', { params: { id } })
+    noteStart(deployment, id)
     await change(deployment)
     if (!deployment) toast(say.enabled(name))
   })

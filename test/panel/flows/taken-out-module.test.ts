@@ -51,6 +51,9 @@ setTimeout(() => { if (!existsSync('${harmless}')) process.exit(3) }, ${AFTER_MS
   await writeFile(harmless, '')
   await row.getByRole('button', { name: 'Réessayer wordy' }).click()
 
+  await row.getByText('Terminé').waitFor(WAIT)
+  // The previous service may have answered once more, on a connection that the browser had kept.
+  await page.reload()
   await row.getByText('Activé').waitFor(WAIT)
   expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })
   expect(await row.getByRole('button', { name: 'Réessayer wordy' }).count()).toBe(0)

@@ -174,7 +174,7 @@ export const moduleSentences: readonly Pair[] = [
     'Un appel de son code au système ne s’est pas terminé et a bloqué le service.',
     'A system call of its code did not return and blocked the service.',
   ],
-  ['Son code a pris presque toute la mémoire du service{}.', 'Its code used nearly all memory of the service{}.'],
+  ['Son code a pris trop de mémoire{}.', 'Its code took too much memory{}.'],
   ['Son code a arrêté le service{}.', 'Its code ended the service{}.'],
   [
     'Une erreur que son code n’a pas traitée a arrêté le service{} : {}',
