@@ -41,6 +41,7 @@ const Repositories = z.array(
     default_branch: z.string().max(300).default(''),
     empty: z.boolean().default(false),
     archived: z.boolean().default(false),
+    has_code: z.boolean().default(true),
   }),
 )
 
@@ -190,7 +191,7 @@ async function countOf(ask: Ask, org: string) {
   const count = /^\d{1,9}$/.test(total) ? Number(total) : parsed.data.length
   if (count === 0) return no(`L’organisation « ${org} » n’a aucun dépôt, ou aucun qui soit visible avec ce jeton.`)
   const said: Said = ['repositories', true, count === 1 ? 'Elle a un dépôt.' : `Elle a ${count} dépôts.`]
-  return { said, found: parsed.data.filter(({ empty, archived }) => !empty && !archived) }
+  return { said, found: parsed.data.filter(({ empty, archived, has_code }) => has_code && !empty && !archived) }
 }
 
 async function mayRead(ask: Ask, org: string, found: z.infer<typeof Repositories>): Promise<Said> {

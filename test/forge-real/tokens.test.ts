@@ -27,7 +27,7 @@ test.each<[string, string[], RegExp | null]>([
   ['with all rights', ['open', 'secret'], null],
   ['none', ['open'], null],
   ['for public repositories only', ['open'], /secret/],
-  ['without read:organization', [], /^La forge ne peut pas être lue : /],
+  ['without read:organization', [], /^La forge ne peut pas être lue : .*read:organization/],
   ['without read:repository', [], /open, secret/],
   ['that is invalid', [], /^La forge ne peut pas être lue : .*HTTP 401/],
 ])('a token %s gives %j', async (which, ids, reason) => {
