@@ -1,4 +1,5 @@
 import { createPriorityQueue } from '../../platform/priority-queue.ts'
+import type { Pauses } from '../forge/pauses.ts'
 import type { Descriptor } from './descriptor.ts'
 import { type Content, createDescriptorReader, type Read } from './forge-descriptor.ts'
 import { Commit, hasRawFiles, readFile } from './forge-files.ts'
@@ -77,9 +78,12 @@ const SETTLED_MS = 60_000
 
 type Known = { stamp: string } & ({ read: Read & { descriptor: Descriptor } } | { left: LeftOut; readAt: number })
 
-/** Tests set `withinMs`. */
-export function createForge(address: ForgeAddress, { withinMs = TIMEOUT_MS } = {}): Forge {
-  const requests = createForgeRequests(address)
+/** Tests set the options. */
+export function createForge(
+  address: ForgeAddress,
+  { withinMs = TIMEOUT_MS, pauses }: { withinMs?: number; pauses?: Pauses } = {},
+): Forge {
+  const requests = createForgeRequests(address, pauses)
   const { org } = address
   const known = new Map<string, Known>()
 

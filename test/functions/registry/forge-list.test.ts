@@ -1,4 +1,6 @@
+import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { createPauses } from '../../../functions/forge/pauses.ts'
 import { createForge, ForgeError } from '../../../functions/registry/forge.ts'
 import { frozenAfter, limitedAfter, type TestForge, testForge } from '../../forge.ts'
 import { type ForgeRepository, LFS_POINTER } from '../../forge-repository.ts'
@@ -203,7 +205,9 @@ test.each([
 ])('when the forge %s in the middle, what it has given is listed and kept, and the rest follows', async (_, after) => {
   const ids = numbered('module', 30)
   const forge = await forgeWith(ids.map((id) => moduleOf(id)))
-  const client = createForge(forge, { withinMs: 500 })
+  let now = 0
+  const pauses = createPauses({ now: () => now, wait: (ms, signal) => setTimeout(ms, undefined, { signal }) })
+  const client = createForge(forge, { withinMs: 500, pauses })
   forge.behave = after(20, 600)
 
   const first = await listed(forge, client, at(0))
@@ -211,7 +215,9 @@ test.each([
   expect(first.ids.length).toBeGreaterThan(0)
   expect(first.left).toEqual(ids.filter((id) => !first.ids.includes(id)).map((id) => [id, 'unreadable']))
   forge.behave = undefined
-  const next = await listed(forge, createForge(forge), at(0))
+  // The pause that the forge has asked for is over.
+  now += 60_000
+  const next = await listed(forge, createForge(forge, { pauses }), at(0))
   expect(next).toMatchObject({ ids, left: [] })
   const again = await listed(forge, client, at(0))
   expect(again).toMatchObject({ ids, left: [] })

@@ -76,7 +76,7 @@ test('versions of a module that is not on the forge, of an unreachable forge, an
   expect(await app.changes(UNKNOWN, UNKNOWN)).toMatchObject({ unknown: 'forge_failed' })
   const bare = await withModules([])
   expect(await answered(await bare.request('GET', `${PATH}/versions`, { as: 'admin' }), 200)).toMatchObject({
-    error: expect.stringContaining('PANEL_FORGE_URL'),
+    error: expect.stringContaining('forge_url'),
   })
   const asked = await bare.request('GET', `${PATH}/changes?from=${UNKNOWN}&to=${UNKNOWN}`, { as: 'admin' })
   await refused(asked, 503, 'forge_missing')
