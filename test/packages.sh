@@ -19,6 +19,8 @@ for suite in "$@"; do
       browser=/usr/bin/chromium-headless-shell
       [ "$(id -u)" = 0 ] || [ ! -e /usr/bin/chromium ] || browser=/usr/bin/chromium
       need "${CHROMIUM:-$browser}" chromium-headless-shell
+      # The sandbox of modules' pages is tried in a second browser.
+      [ "$suite" != panel ] || need "${FIREFOX:-/usr/bin/firefox-esr}" firefox-esr
       # Without one of the fonts that the styles name, letters are as wide as chance has it.
       need /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core
       # gpg signs a repository of the host under test.
