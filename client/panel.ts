@@ -101,7 +101,8 @@ export function createPanel({
     const token = await session.token()
     try {
       const answer = await request(operation, sent, token)
-      if (grants(answer)) session.begin(answer, token)
+      // A module may answer with tokens of its own.
+      if (grants(answer) && !operation.includes('/api/modules')) session.begin(answer, token)
       return answer
     } catch (error) {
       if (!token || !(error instanceof ApiError) || error.code !== 'unauthenticated') throw error

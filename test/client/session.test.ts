@@ -323,3 +323,16 @@ test.each(['http://127.0.0.1:8080', 'http://[::1]:8080/', 'https://panel.example
     expect(asked).toEqual([`${url.replace(/\/$/, '')}/api/modules`])
   },
 )
+
+test('the answer of a module is no sign-in, whatever its fields are', async () => {
+  const { panel, count } = await client((url, real) =>
+    url.includes('/api/modules')
+      ? Promise.resolve(Response.json({ access_token: 'of another', expires_in: 900 }))
+      : real(),
+  )
+  await panel.signIn('demo', 'demo')
+
+  await panel.api('GET /api/modules')
+  expect((await panel.api('GET /api/auth/me')).username).toBe('demo')
+  expect(count(REFRESH)).toBe(0)
+})
