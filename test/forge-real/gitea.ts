@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
@@ -7,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { Agent, fetch } from 'undici'
 import { vi } from 'vitest'
+import * as z from 'zod'
 import { freePort } from '../free-port.ts'
 
 const run = promisify(execFile)
@@ -69,12 +71,16 @@ export async function startGitea({ tls = false, rootUrl }: { tls?: boolean; root
     )
   await create(ADMIN, '--admin')
   await create(STRANGER)
-  const tokenFor = async (username: string, scopes: string) => {
-    const name = `test-${scopes.replaceAll(/\W/g, '-')}-${Math.random()}`
-    const args = ['admin', 'user', 'generate-access-token', '--username', username, '--token-name', name]
-    return (await cli(...args, '--scopes', scopes, '--raw')).trim().split('\n').at(-1) ?? ''
-  }
-  const token = await tokenFor(ADMIN, 'all')
+  const token = (
+    await cli(
+      ...['admin', 'user', 'generate-access-token', '--username', ADMIN, '--token-name', 'all'],
+      ...['--scopes', 'all', '--raw'],
+    )
+  )
+    .trim()
+    .split('\n')
+    .at(-1)
+  if (!token) throw new Error('the forge gave no token')
 
   const log = await open(join(folder, 'log'), 'w')
   const service = spawn(program, ['--config', join(folder, 'app.ini'), 'web'], {
@@ -96,6 +102,19 @@ export async function startGitea({ tls = false, rootUrl }: { tls?: boolean; root
     const text = await response.text()
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
     return text === '' ? undefined : JSON.parse(text)
+  }
+  // By the service, because a second program finds the database locked now and then.
+  const tokenFor = async (username: string, scopes: string) => {
+    const response = await fetch(`${url}/api/v1/users/${username}/tokens`, {
+      dispatcher,
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from(`${username}:${PASSWORD}`).toString('base64')}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ name: `test-${randomUUID()}`, scopes: scopes.split(',') }),
+    })
+    return z.object({ sha1: z.string() }).parse(await response.json()).sha1
   }
   const close = async () => {
     service.kill('SIGCONT')
