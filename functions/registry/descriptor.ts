@@ -36,13 +36,16 @@ const MAX_FILES = 32
 /** The endings of a page's files; the service sends each with its media type. */
 const PAGE_FILE = /\.(html|js|mjs|css|json|svg|png|jpg|webp|gif|ico|woff2|txt)$/
 
+/** Most parts of a file's path: the address at which the service sends it has as many. */
+const MAX_DEPTH = 8
+
 const Page = z.object(
   {
     files: z
       .array(
         line(255).refine(
-          (path) => PAGE_FILE.test(path) && isPathInside(path),
-          'le nom d’un fichier du dépôt, sans « .. » (html, js, mjs, css, json, svg, png, jpg, webp, gif, ico, woff2, txt)',
+          (path) => PAGE_FILE.test(path) && isPathInside(path) && path.split('/').length <= MAX_DEPTH,
+          'le nom d’un fichier du dépôt, sans « .. », dans 7 dossiers imbriqués au plus (html, js, mjs, css, json, svg, png, jpg, webp, gif, ico, woff2, txt)',
         ),
         { error: expected('une liste') },
       )

@@ -191,7 +191,7 @@ async function translated<result>(work: () => Promise<result>): Promise<result> 
   } catch (cause) {
     if (!(cause instanceof ForgeError)) throw cause
     const { reason, message } = cause
-    if (reason === 'missing') throw failure('repository_missing', { cause })
+    if (reason === 'missing') throw failure('repository_missing', { details: [{ field: '', message }], cause })
     if (reason === 'unreadable')
       throw failure('invalid_descriptor', { details: [{ field: DESCRIPTOR, message }], cause })
     if (cause instanceof ForgeCertificateError) {

@@ -6,6 +6,7 @@ import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { deployment, followDeployment, keptDeployment } from '../wire/deployment.ts'
 import { useLoad } from '../wire/load.ts'
+import { readMenuEntries } from '../wire/module-page.ts'
 import { api, isAdmin } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { AvailableModules } from './modules/available-modules.tsx'
@@ -34,7 +35,7 @@ export function ModulesPage() {
     isReading.value ? { everyMs: READING_MS } : {},
   )
   const reload = async () => {
-    await Promise.all([installed.reload(), offered.reload()])
+    await Promise.all([installed.reload(), offered.reload(), readMenuEntries().catch(() => {})])
   }
   const refresh = useAct(async () => {
     const anew = await api('GET /api/registry/modules', { query: { refresh: '1' } })

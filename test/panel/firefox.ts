@@ -19,7 +19,10 @@ const Context: z.ZodType<Context> = z.lazy(() =>
   z.object({ context: z.string(), url: z.string(), children: z.array(Context).nullish() }),
 )
 const Tree = z.object({ contexts: z.array(Context) })
-const Evaluated = z.looseObject({ type: z.string(), result: z.looseObject({ value: z.unknown().optional() }).optional() })
+const Evaluated = z.looseObject({
+  type: z.string(),
+  result: z.looseObject({ value: z.unknown().optional() }).optional(),
+})
 
 /** A window of a Firefox of its own, through WebDriver BiDi, which it speaks itself. It ends with the test. */
 export async function openFirefox(url: string) {
