@@ -1786,7 +1786,7 @@ export interface Operations {
   /** The endpoints */
   'GET /api/openapi.json': {
     answer: { openapi: string }
-    code: 'rate_limited' | AnyCode
+    code: 'enrolment_required' | 'rate_limited' | AnyCode
   }
   /** The state of a deployment */
   'GET /api/registry/deployments/{id}': {
@@ -1875,7 +1875,11 @@ export interface Operations {
   /** Install a module */
   'POST /api/registry/modules/{id}/install': {
     params: { id: ModuleId }
-    body?: { commit?: string; tag?: string; previous?: true; pinned?: true }
+    body?:
+      | { commit?: string }
+      | { commit: string; tag: string }
+      | { commit: string; previous: true }
+      | { commit: string; pinned: true }
     answer: { message: string; deployment: DeploymentId | null }
     code:
       | 'body_too_large'

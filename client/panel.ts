@@ -55,7 +55,8 @@ export interface Panel {
 
 /** Whether it is the answer to a completed sign-in, in whichever step, or to a new proof: with it the session goes on. */
 function grants(answer: unknown): answer is Given {
-  return typeof answer === 'object' && answer !== null && 'access_token' in answer && 'expires_in' in answer
+  const given: object = Object(answer)
+  return 'access_token' in given && 'expires_in' in given
 }
 
 const LOGOUT = 'POST /api/auth/logout'
@@ -102,7 +103,7 @@ export function createPanel({
     try {
       const answer = await request(operation, sent, token)
       // A module may answer with tokens of its own.
-      if (grants(answer) && !operation.includes('/api/modules')) session.begin(answer, token)
+      if (grants(answer) && !/modules/.test(operation)) session.begin(answer, token)
       return answer
     } catch (error) {
       if (!token || !(error instanceof ApiError) || error.code !== 'unauthenticated') throw error

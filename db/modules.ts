@@ -72,8 +72,8 @@ export function saveModule(module: NewModule, now: string): Statement {
     sql: `INSERT INTO modules (${COLUMNS}) VALUES (?1, ?2, ?3, ?4, 0, 1, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?13, ?14, NULL, NULL, NULL, ?12, ?12)
           ON CONFLICT (id) DO UPDATE SET name = ?2, description = ?3, version = ?4, backend = ?5, nav_label = ?6,
             nav_icon = ?7, nav_href = ?8, nav_order = ?9, repository = ?10, "commit" = ?11, tag = ?13, files = ?14,
-            previous = CASE WHEN "commit" <> ?11 THEN json_object('version', version, 'commit', "commit", 'tag', tag)
-              ELSE previous END,
+            previous = CASE WHEN "commit" IS ?11 THEN previous WHEN "commit" IS NULL THEN NULL
+              ELSE json_object('version', version, 'commit', "commit", 'tag', tag) END,
             fault = NULL, fault_at = NULL, updated_at = ?12
           WHERE is_core = 0`,
     args: [

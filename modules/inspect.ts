@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import * as z from 'zod'
 import { createLog } from '../platform/log.ts'
 import type { KnownCodes } from './declarations.ts'
-import { type BackendModule, loadModules } from './loader.ts'
+import { type BackendModule, findWait, loadModules } from './loader.ts'
 
 /** The declarations of a module, or why its code cannot be loaded; sentences are French. */
 export const Inspection = z.object({
@@ -38,7 +38,7 @@ export async function inspectModule(folder: string, module: BackendModule, known
   try {
     const { log } = createLog({ level: 'silent', write: () => {} })
     const { functions, pages, parts, problems } = await loadModules(folder, [module], known, log)
-    const problem = problems.get(module.id)
+    const problem = problems.get(module.id) ?? findWait(join(folder, module.id, module.file), module.file)
     const { settings, tasks = [] } = parts.get(module.id) ?? {}
     return {
       faults: [

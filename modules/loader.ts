@@ -147,8 +147,27 @@ function asMissing(error: unknown, file: string): unknown {
   return new ModuleError(`${file} n’existe pas dans le dossier du module`, { problem: 'files_missing', cause: error })
 }
 
+/** Node's error for a module that `require` cannot load, because it waits outside of its functions. */
+const Waiting = z.object({ code: z.literal('ERR_REQUIRE_ASYNC_MODULE') })
+
+/**
+ * Returns why the executable cannot load a file that this program has loaded. A Node that requires no ES modules (20) finds
+ * nothing.
+ */
+export function findWait(path: string, file: string): ModuleProblem | undefined {
+  if (!process.features.require_module) return undefined
+  try {
+    createRequire(path)(path)
+    return undefined
+  } catch (error) {
+    return Waiting.safeParse(error).success ? problemOf(error, file) : undefined
+  }
+}
+
 /** Describes an error; one that the module or Node has thrown keeps its own message. */
 function problemOf(error: unknown, file: string): ModuleProblem {
   if (error instanceof ModuleError) return { problem: error.problem, detail: error.message }
+  if (Waiting.safeParse(error).success)
+    return { problem: 'load_failed', detail: `${file} attend hors d’une fonction (await), ce qui n’est pas possible` }
   return { problem: 'load_failed', detail: `${file} : ${error instanceof Error ? error.message : inspect(error)}` }
 }

@@ -13,7 +13,7 @@ import type { Secrets } from '../platform/secrets.ts'
 
 type Ticketed = Pick<ModuleRow, 'id' | 'commit' | 'updated_at'>
 
-/** Tickets of the same half hour are the same, so that browsers keep the files in their cache. */
+/** Tickets of the same half hour are the same. */
 const SLOT_MS = 30 * 60_000
 
 /** Returns a ticket for the files of this installation of a module, for half an hour to an hour. */

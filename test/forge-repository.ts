@@ -59,13 +59,57 @@ export function contentsOf(path: string, file: ForgeFile) {
   return { ...common, type: 'file', encoding: 'base64', content: bytes.toString('base64') }
 }
 
-/** Gitea's `GitTreeResponse` for the outermost folder, of which the name is the commit's. */
-export function treeOf(repository: ForgeRepository, branch: string) {
-  const entries = new Map<string, string>()
-  for (const [path, file] of Object.entries(repository.branches[branch]?.files ?? {})) {
+interface Entry {
+  path: string
+  mode: string
+  type: 'blob' | 'tree'
+  sha: string
+}
+
+/** The name that Git gives to an object, by its content. */
+function objectId(type: string, content: Buffer): string {
+  return createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest('hex')
+}
+
+/** Returns the entries of each folder by the id of its tree, that of the outermost folder last. */
+function treesOf(files: Record<string, ForgeFile>): Map<string, Entry[]> {
+  const trees = new Map<string, Entry[]>()
+  const folders = new Map<string, Record<string, ForgeFile>>()
+  const entries: Entry[] = []
+  for (const [path, file] of Object.entries(files)) {
     const [name = '', ...below] = path.split('/')
-    entries.set(name, below.length > 0 ? '040000' : isLink(file) ? '120000' : '100644')
+    if (below.length > 0) folders.set(name, { ...folders.get(name), [below.join('/')]: file })
+    else {
+      const mode = isLink(file) ? '120000' : '100644'
+      entries.push({ path: name, mode, type: 'blob', sha: objectId('blob', bytesOf(file)) })
+    }
   }
-  const tree = Array.from(entries, ([path, mode]) => ({ path, mode, type: mode === '040000' ? 'tree' : 'blob' }))
-  return { sha: tipOf(repository, branch), tree, truncated: false, total_count: tree.length }
+  for (const [path, inside] of folders) {
+    const found = [...treesOf(inside)]
+    for (const [id, list] of found) trees.set(id, list)
+    entries.push({ path, mode: '040000', type: 'tree', sha: found.at(-1)?.[0] ?? '' })
+  }
+  const sorted = entries.sort((one, other) => (sortName(one) < sortName(other) ? -1 : 1))
+  const lines = sorted.map(({ mode, path, sha }) =>
+    Buffer.concat([Buffer.from(`${mode.replace(/^0/, '')} ${path}\0`), Buffer.from(sha, 'hex')]),
+  )
+  return trees.set(objectId('tree', Buffer.concat(lines)), sorted)
+}
+
+/** Git sorts a folder as if its name ended in a slash. */
+const sortName = ({ path, type }: Entry) => (type === 'tree' ? `${path}/` : path)
+
+/** Gitea's `GitTreeResponse` for the outermost folder of a commit, whose name it has. */
+export function treeOf(commit: string, files: Record<string, ForgeFile>) {
+  return answerOf(commit, [...treesOf(files).values()].at(-1) ?? [])
+}
+
+/** The same for a folder by the id of its tree; undefined when these files have no such folder. */
+export function folderOf(id: string, files: Record<string, ForgeFile>) {
+  const tree = treesOf(files).get(id)
+  return tree && answerOf(id, tree)
+}
+
+function answerOf(sha: string, tree: Entry[]) {
+  return { sha, tree, truncated: false, total_count: tree.length }
 }

@@ -11,6 +11,7 @@ import {
   type ForgeRepository,
   isLink,
   tipOf,
+  folderOf,
   treeOf,
 } from './forge-repository.ts'
 
@@ -150,10 +151,14 @@ export async function startForge({
       return send(response, 200, { name: below, commit: { id: tipOf(found, below), message: 'a change\n' } })
     }
     if (kind === 'git' && rest[0] === 'trees') {
-      const branch = rest.slice(1).join('/')
+      const wanted = rest.slice(1).join('/')
+      // A whole number is an object's, also where a branch has the same name.
+      const isId = /^[0-9a-f]{40}$/.test(wanted)
+      const files = isId ? commits.get(wanted) : found.branches[wanted]?.files
+      const inside = isId ? [...commits.values()].map((each) => folderOf(wanted, each)).find(Boolean) : undefined
+      const tree = files ? treeOf(isId ? wanted : tipOf(found, wanted), files) : inside
       // Version 1.26 has no 404 for it.
-      if (!found.branches[branch]) return send(response, 400, { message: `sha not found [${branch}]` })
-      return send(response, 200, treeOf(found, branch))
+      return tree ? send(response, 200, tree) : send(response, 400, { message: `sha not found [${wanted}]` })
     }
     const ref = searchParams.get('ref') ?? defaultBranchOf(found)
     const known = found.branches[ref]?.files ?? commits.get(ref)

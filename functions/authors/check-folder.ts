@@ -87,7 +87,10 @@ async function contentOf(folder: string, name: string, most: number): Promise<Bu
 /** Imports inside functions, which the load of the file does not show. */
 function lazyImports(code: string, file: string): string[] {
   const names = Array.from(
-    code.matchAll(/\b(?:import|require)\s*\(\s*(['"])([^'"\n]{1,200})\1\s*\)/g),
+    // Comments name types, which nobody loads.
+    code
+      .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+      .matchAll(/\b(?:import|require)\s*\(\s*(['"])([^'"\n]{1,200})\1\s*\)/g),
     ([, , name = '']) => name,
   )
   return [...new Set(names)]

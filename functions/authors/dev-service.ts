@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { saveModule } from '../../db/modules.ts'
 import { openStorage } from '../../db/storage.ts'
-import { moduleFiles } from '../../modules/modules.ts'
+import { forgetEnds, moduleFiles } from '../../modules/modules.ts'
 import { type Clock, timestamp } from '../../platform/clock.ts'
 import { readConfig } from '../../platform/config.ts'
 import { ownProgram } from '../../platform/program.ts'
@@ -55,6 +55,8 @@ export async function createDevService(
       await placed.replace()
       await placed.cleanUp()
       await end()
+      // This end was no fault of the module.
+      forgetEnds(dataDir)
       const { db } = await openStorage(config, clock)
       try {
         await db.batch([saveModule(record, timestamp(clock()))])

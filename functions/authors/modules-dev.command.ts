@@ -4,8 +4,6 @@ import { CommandError, defineCommand } from '../../runtime/command.ts'
 import { createDevService } from './dev-service.ts'
 import { develop } from './develop.ts'
 
-const DEFAULT_PORT = 8080
-
 /** Serves the module of a folder while its author changes it. Ends by Ctrl-C. */
 export default defineCommand({
   name: 'modules dev',
@@ -13,12 +11,12 @@ export default defineCommand({
   data: 'none',
   args: ['dossier'],
 
-  async run({ args: [typed = ''] }, { config, clock, prompt }) {
+  async run({ args: [typed = ''] }, { clock, prompt }) {
     const folder = resolve(typed)
     if (!(await stat(folder).catch(() => undefined))?.isDirectory())
       throw new CommandError(`${folder} n’est pas un dossier.`)
-    // The default port belongs to a service; without another one, a free port is taken.
-    const service = await createDevService({ port: config.port === DEFAULT_PORT ? 0 : config.port }, clock)
+    // A configured port belongs to the installed service, which a proxy may publish.
+    const service = await createDevService({ port: 0 }, clock)
     await develop(folder, { service, account: 'dev, mot de passe dev', say: prompt.say })
     return 'Arrêté.'
   },

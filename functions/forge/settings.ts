@@ -117,9 +117,12 @@ export function boundToken<values extends Change>(
 
 /** Whether a change trusts another certificate for a token that is known already. */
 export function trustsAnother(change: Change, now: Shown, environment: Environment): boolean {
-  const { forge_fingerprint: next } = change
-  if (next === undefined || next === now.forge_fingerprint || change.forge_token) return false
+  if (change.forge_token) return false
+  const next = change.forge_fingerprint ?? now.forge_fingerprint
+  const before = originOf(now.forge_url || environment?.url || '')
   const origin = originOf((change.forge_url ?? now.forge_url) || environment?.url || '')
+  // A certificate that was accepted for one site is another one for a second site.
+  if (next === now.forge_fingerprint && (next === '' || origin === before)) return false
   const isStored = now.forge_token_set && now.forge_token_origin === origin
   return isStored || (environment?.token !== undefined && originOf(environment.url) === origin)
 }

@@ -10,7 +10,8 @@ import { ModuleId } from './module.ts'
  * reaches the module's endpoints through the panel. It applies to a tab that opens the address directly, too.
  */
 const FRAME_POLICY = [
-  'sandbox allow-scripts',
+  // Scripts see a form's `submit`; `form-action` keeps it from being sent.
+  'sandbox allow-scripts allow-forms',
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -28,7 +29,6 @@ const FRAME_HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
   'access-control-allow-origin': '*',
   'x-frame-options': 'SAMEORIGIN',
-  'cache-control': 'private, max-age=600',
 }
 
 /** The bytes of a file as a response. */

@@ -5,7 +5,8 @@ import type { Repository } from './forge-repositories.ts'
 import { ForgeError, type ForgeRequests } from './forge-requests.ts'
 import type { LeftOutCode } from './left-out.ts'
 
-const MAX_DESCRIPTOR = 64 * 1024
+/** Most bytes of a descriptor. */
+export const MAX_DESCRIPTOR = 64 * 1024
 const DESCRIPTOR = 'module.json'
 /** Read after the default branch, in the order of the specification. */
 const FALLBACKS = ['master', 'main']
@@ -17,8 +18,6 @@ export type Read = { commit: string; branch: string } & Content
 
 /** Reads the descriptors of an organisation. */
 export interface DescriptorReader {
-  /** Reads the descriptor at a commit; undefined when there is none. */
-  at(repository: string, commit: string): Promise<Content | undefined>
   /**
    * Reads the descriptor at the tip of the first branch that has one. Rejects with a ForgeError `unreadable` when the
    * repository has none of the branches.
@@ -56,7 +55,7 @@ export function createDescriptorReader(
     try {
       const place = { org, repository, path: DESCRIPTOR, ref }
       const found = await ask((signal) => readFile(requests, place, { maxBytes: MAX_DESCRIPTOR, signal, isRawTrusted }))
-      return found && contentOf(repository, found)
+      return found && descriptorIn(repository, found)
     } catch (error) {
       if (!(error instanceof ForgeError) || error.reason !== 'unreadable') throw error
       return refused(error.isTooLarge ? 'too_large' : 'invalid_descriptor', error.message)
@@ -98,7 +97,7 @@ export function createDescriptorReader(
     }
     const [first, ...others] = branchesOf(repository)
     const tree = first === undefined ? undefined : await treeOf(name, first)
-    if (tree?.found === 'symlink') return contentOf(name, tree.found)
+    if (tree?.found === 'symlink') return descriptorIn(name, tree.found)
     const content = tree?.found === 'file' ? await readAt(name, tree.commit) : undefined
     if (first !== undefined && tree && content) return { commit: tree.commit, branch: first, ...content }
     for (const branch of tree?.found === 'none' ? others : branchesOf(repository)) {
@@ -109,7 +108,7 @@ export function createDescriptorReader(
     return NONE
   }
 
-  return { at: readAt, atTip, ofMany }
+  return { atTip, ofMany }
 }
 
 /** The branches that may have the descriptor, in the order in which they are read. */
@@ -119,7 +118,8 @@ function branchesOf({ defaultBranch, branchCount }: Repository): string[] {
   return [defaultBranch, ...FALLBACKS.filter((branch) => branch !== defaultBranch)]
 }
 
-function contentOf(repository: string, found: FoundFile): Content {
+/** Parses the descriptor of a module, whose id is its repository's name. */
+export function descriptorIn(repository: string, found: FoundFile): Content {
   if (found === 'symlink') return refused(found, `${DESCRIPTOR} est un lien symbolique`)
   if (found === 'lfs_pointer') return refused(found, `${DESCRIPTOR} est un pointeur Git LFS`)
   const parsed = parseDescriptor(found.toString())

@@ -34,7 +34,7 @@ const GiteaContents = z.union([
 const GiteaTree = z.object({
   /** Of the commit, although it is the answer about its files. */
   sha: Commit,
-  tree: z.array(z.object({ path: z.string(), mode: z.string() })).nullable(),
+  tree: z.array(z.object({ path: z.string(), mode: z.string(), sha: Commit })).nullable(),
   truncated: z.boolean().default(false),
 })
 const GiteaVersion = z.object({ version: z.string() })
@@ -46,6 +46,7 @@ const MAX_TREE = 1024 * 1024
 /** The modes of Git's entries for files and for links; others are folders and submodules. */
 const FILE = /^100/
 const LINK = '120000'
+const FOLDER = '040000'
 /** The type of a raw file's entry, in Gitea and in Forgejo. Both send the target of a link as if it were the file. */
 const TYPE_HEADERS = ['x-gitea-object-type', 'x-forgejo-object-type']
 /** The first line of a Git LFS pointer, https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md. */
@@ -97,6 +98,43 @@ export async function findInTree(
   if (mode === LINK) return { commit, found: 'symlink' }
   if (FILE.test(mode)) return { commit, found: 'file' }
   return truncated && mode === '' ? undefined : { commit, found: 'none' }
+}
+
+/** An entry of a folder; its id is the hash of its content. Submodules are left out. */
+export interface GitEntry {
+  path: string
+  kind: 'file' | 'link' | 'folder'
+  id: string
+}
+
+/** A folder of more than twenty thousand files is no module's. */
+const MAX_TREE_PAGES = 20
+
+/**
+ * Returns the entries of a folder, or of the outermost one of a commit, by the id of the object. Rejects with a
+ * ForgeError, `missing` when the forge has no such object.
+ */
+export async function folderEntries(
+  requests: ForgeRequests,
+  { org, repository, id }: { org: string; repository: string; id: string },
+  signal: AbortSignal,
+): Promise<GitEntry[]> {
+  const entries: GitEntry[] = []
+  const what = `les fichiers de « ${repository} » au commit`
+  for (let page = 1; page <= MAX_TREE_PAGES; page += 1) {
+    const path = `${homeOf(org, repository)}/git/trees/${encodeURIComponent(id)}?page=${page}`
+    const wanted = { what, maxBytes: MAX_TREE, signal, unusable: 'unreachable' } as const
+    const answer = await requests.json(GiteaTree, path, wanted)
+    if (!answer) throw new ForgeError('missing', `« ${repository} » n’a pas l’objet ${id}`)
+    if (answer.value.sha !== id) throw new ForgeError('unreachable', `${what} : la forge a envoyé un autre objet`)
+    for (const { path: name, mode, sha } of answer.value.tree ?? []) {
+      if (mode === LINK) entries.push({ path: name, kind: 'link', id: sha })
+      else if (FILE.test(mode)) entries.push({ path: name, kind: 'file', id: sha })
+      else if (mode === FOLDER) entries.push({ path: name, kind: 'folder', id: sha })
+    }
+    if (!answer.value.truncated) return entries
+  }
+  throw new ForgeError('unreadable', `${what} sont trop nombreux`, { isTooLarge: true })
 }
 
 /**

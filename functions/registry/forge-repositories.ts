@@ -58,6 +58,8 @@ const GiteaRepository = z.object({
   mirror_updated: Moment,
 })
 type GiteaRepository = z.infer<typeof GiteaRepository>
+/** The number of entries is bounded before each is checked. No forge has pages of more. */
+const GiteaPage = z.array(z.unknown()).max(1_000).pipe(z.array(GiteaRepository))
 
 /** Gitea's default page size; an administrator can set a smaller one. */
 const PAGE = 50
@@ -110,7 +112,7 @@ export async function* readRepositories(
 ): AsyncGenerator<{ repositories: Repository[]; left: LeftOut[] }> {
   const pageAt = (page: number) =>
     ask((signal) =>
-      requests.json(z.array(GiteaRepository), `/orgs/${encodeURIComponent(org)}/repos?page=${page}&limit=${PAGE}`, {
+      requests.json(GiteaPage, `/orgs/${encodeURIComponent(org)}/repos?page=${page}&limit=${PAGE}`, {
         what: 'la liste des dépôts',
         maxBytes: MAX_PAGE,
         signal,

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { readFile, realpath } from 'node:fs/promises'
+import { join, resolve, sep } from 'node:path'
 import { findModule, saveModule } from '../../db/modules.ts'
 import { moduleFiles } from '../../modules/modules.ts'
 import { timestamp } from '../../platform/clock.ts'
@@ -51,7 +51,9 @@ export default defineCommand({
 
 async function contentOf(folder: string, name: string): Promise<Buffer> {
   try {
-    return await readFile(join(folder, name))
+    const path = await realpath(join(folder, name))
+    if (!path.startsWith((await realpath(folder)) + sep)) throw new Error('il mène hors du dossier')
+    return await readFile(path)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new CommandError(`${join(folder, name)} ne peut pas être lu (${reason}).`)

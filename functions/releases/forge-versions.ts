@@ -37,15 +37,11 @@ export interface ChangeCommit {
   date: string
 }
 
-/** A tag's name by Git's rules. */
+/** A tag's name: those that Git allows, as far as they consist of usual characters. */
 export const TagName = z
   .string()
   .max(255)
-  .regex(/^[^\p{Cc}\p{Cs} ~^:?*[\\]+$/u)
-  .refine(
-    (name) => !name.includes('..') && name.split('/').every((part) => part !== '' && !part.startsWith('.')),
-    'le nom d’une étiquette (tag) de Git',
-  )
+  .regex(/^\w[\w.+@-]*(?:\/\w[\w.+@-]*)*$/, 'le nom d’une étiquette (tag) de Git')
 
 /** Most entries of a list; the oldest ones are left out. */
 const MAX_TAGS = 50

@@ -6,29 +6,27 @@ import { FORGE_ERRORS } from '../forge/codes.ts'
 import { ForgeCertificateError } from '../forge/error.ts'
 import { REGISTRY_ERRORS } from '../registry/codes.ts'
 import type { Descriptor } from '../registry/descriptor.ts'
-import { createDescriptorReader } from '../registry/forge-descriptor.ts'
-import { Commit, type FoundFile, readFile } from '../registry/forge-files.ts'
+import { descriptorIn, MAX_DESCRIPTOR } from '../registry/forge-descriptor.ts'
+import { Commit, type FoundFile } from '../registry/forge-files.ts'
 import { findRepository, isModuleName } from '../registry/forge-repositories.ts'
 import { createForgeRequests, type ForgeRequests } from '../registry/forge-requests.ts'
 import { createForge, type ForgeAddress, ForgeError } from '../registry/forge.ts'
+import { type CommitFiles, commitFiles } from './commit-files.ts'
 import { findTag, hasCommit, TagName } from './forge-versions.ts'
 
 /** The release that a person has chosen: without anything, the tip of the branch. */
-export const Choice = z
-  .object({
-    commit: Commit.optional(),
-    tag: TagName.optional(),
-    previous: z.literal(true).optional(),
-    pinned: z.literal(true).optional(),
-  })
-  .refine(
-    ({ commit, ...ways }) => {
-      const given = Object.values(ways).filter((way) => way !== undefined).length
-      return given === 0 || (given === 1 && commit !== undefined)
-    },
-    { error: '« tag », « previous » ou « pinned », un seul à la fois, avec « commit »' },
-  )
-export type Choice = z.infer<typeof Choice>
+export const Choice = z.union([
+  z.strictObject({ commit: Commit.optional() }),
+  z.strictObject({ commit: Commit, tag: TagName }),
+  z.strictObject({ commit: Commit, previous: z.literal(true) }),
+  z.strictObject({ commit: Commit, pinned: z.literal(true) }),
+])
+export interface Choice {
+  commit?: string | undefined
+  tag?: string
+  previous?: true
+  pinned?: true
+}
 
 /** A release of a module, with its files, as the forge has them at its commit. */
 export interface Release {
@@ -41,7 +39,7 @@ export interface Release {
   files: ReadonlyMap<string, Buffer>
 }
 
-type Found = Omit<Release, 'files'>
+type Found = Omit<Release, 'files' | 'descriptor'>
 
 /** The codes of the failures that `readRelease` throws. */
 export const RELEASE_FAILURES = [
@@ -86,19 +84,18 @@ export async function readRelease(
         : readTip(address, id, choice.commit),
     ),
   )
-  const place = { org: address.org, repository: id, ref: found.commit }
-  const files = await translated(() =>
-    within(TIMEOUT_MS, (signal) => readFiles(requests, place, found.descriptor, signal)),
-  )
-  return { ...found, files }
+  const content = commitFiles(requests, { org: address.org, repository: id }, found.commit)
+  const descriptor = await translated(() => within(TIMEOUT_MS, (signal) => readDescriptor(content, id, signal)))
+  const files = await translated(() => within(TIMEOUT_MS, (signal) => readFiles(content, descriptor, signal)))
+  return { ...found, descriptor, files }
 }
 
 async function readTip(address: ForgeAddress, id: string, shown: string | undefined): Promise<Found> {
   const found = await createForge(address).find(id)
   if (shown !== undefined && shown !== found.commit) throw changed(found.commit)
   if ('reasons' in found) throw failure('invalid_descriptor', { details: found.reasons })
-  const { descriptor, commit, repository } = found
-  return { descriptor, commit, tag: undefined, repository: repository.htmlUrl }
+  const { commit, repository } = found
+  return { commit, tag: undefined, repository: repository.htmlUrl }
 }
 
 async function readChosen(
@@ -115,29 +112,22 @@ async function readChosen(
     const now = await findTag(requests, home, tag, signal)
     if (now === undefined) throw failure('tag_missing', { values: { tag } })
     if (now !== commit) throw changed(now)
-    return { descriptor: await readDescriptor(requests, home, commit, signal), commit, tag, repository: htmlUrl }
+    return { commit, tag, repository: htmlUrl }
   }
   // The commits on record were the forge's once; they stay installable where their branch has gone on since.
   const onRecord = before && (pinned ? before : previousOf(before))
   if (before?.repository == null || onRecord?.commit == null) throw failure('release_unknown')
   if (onRecord.commit !== commit) throw changed(onRecord.commit)
-  const descriptor = await readDescriptor(requests, home, commit, signal)
-  return { descriptor, commit, tag: onRecord.tag ?? undefined, repository: before.repository }
+  if (!(await hasCommit(requests, home, commit, signal))) throw failure('commit_missing', { values: { commit } })
+  return { commit, tag: onRecord.tag ?? undefined, repository: before.repository }
 }
 
-async function readDescriptor(
-  requests: ForgeRequests,
-  home: { org: string; repository: string },
-  commit: string,
-  signal: AbortSignal,
-): Promise<Descriptor> {
-  const { at } = createDescriptorReader(requests, { org: home.org, ask: (request) => request(signal) })
-  const content = await at(home.repository, commit)
-  if (content && 'descriptor' in content) return content.descriptor
-  if (!content && !(await hasCommit(requests, home, commit, signal)))
-    throw failure('commit_missing', { values: { commit } })
+async function readDescriptor(content: CommitFiles, id: string, signal: AbortSignal): Promise<Descriptor> {
+  const found = await content.read(DESCRIPTOR, { maxBytes: MAX_DESCRIPTOR, signal })
+  const read = found && descriptorIn(id, found)
+  if (read && 'descriptor' in read) return read.descriptor
   const message = `${DESCRIPTOR} ${UNUSABLE.missing}`
-  throw failure('invalid_descriptor', { details: content?.reasons ?? [{ field: '', message }] })
+  throw failure('invalid_descriptor', { details: read?.reasons ?? [{ field: '', message }] })
 }
 
 const UNUSABLE: Record<'missing' | Exclude<FoundFile, Buffer>, string> = {
@@ -148,8 +138,7 @@ const UNUSABLE: Record<'missing' | Exclude<FoundFile, Buffer>, string> = {
 
 /** Reads the code and the page of a module, or throws a Failure that names each unusable file. */
 async function readFiles(
-  requests: ForgeRequests,
-  place: { org: string; repository: string; ref: string },
+  content: CommitFiles,
   { has_backend, backend, page }: Descriptor,
   signal: AbortSignal,
 ): Promise<Map<string, Buffer>> {
@@ -160,7 +149,7 @@ async function readFiles(
     const isCode = has_backend && path === backend
     const maxBytes = isCode ? MAX_CODE : Math.max(1, room)
     try {
-      const found = await readFile(requests, { ...place, path }, { maxBytes, signal })
+      const found = await content.read(path, { maxBytes, signal })
       if (Buffer.isBuffer(found)) {
         if (!isCode) room -= found.length
         if (room >= 0) return [[path, found]]

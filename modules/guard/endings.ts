@@ -1,6 +1,5 @@
-import { getCallSites } from 'node:util'
 import { NOTE_TEXT, type Note } from './notes.ts'
-import { findInStack, ownerOf, type Watched } from './places.ts'
+import { findInStack, type Watched } from './places.ts'
 
 /** A watch for modules that end this process. */
 export interface Endings {
@@ -34,14 +33,9 @@ export function watchEndings(
 
   const onExit = () => {
     if (thrown) return note(thrown)
-    for (const { scriptName, lineNumber } of getCallSites(200)) {
-      const module = ownerOf(scriptName, modules)
-      if (!module) continue
-      const home = module.homes.find((each) => scriptName.startsWith(each)) ?? ''
-      return note(noteOf('exit', module, `${scriptName.slice(home.length)}:${lineNumber}`, ''))
-    }
-    const module = begunBy()
-    if (module) note(noteOf('exit', module, '', ''))
+    const found = findInStack(stackNow(), modules)
+    const module = found?.module ?? begunBy()
+    if (module) note(noteOf('exit', module, found?.place ?? '', ''))
   }
 
   process.on('uncaughtExceptionMonitor', onError)
@@ -52,6 +46,18 @@ export function watchEndings(
       process.off('exit', onExit)
     },
   }
+}
+
+/** Most calls that are looked at between the end of the process and the code that asked for it. */
+const MOST_CALLS = 200
+
+/** Returns the calls that are in progress, the innermost first. */
+function stackNow(): string {
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = MOST_CALLS
+  const { stack = '' } = new Error('here')
+  Error.stackTraceLimit = limit
+  return stack
 }
 
 function noteOf(what: Note['what'], { id, release }: Watched, place: string, message: string): Note {

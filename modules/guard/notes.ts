@@ -73,6 +73,11 @@ export function removeRecord(file: string): void {
   rmSync(file, { recursive: true, force: true })
 }
 
+/** Forgets how earlier starts went, after an end that says nothing about modules. */
+export function forgetEnds(dataDir: string): void {
+  for (const file of [endFile(dataDir), runsFile(dataDir)]) removeRecord(file)
+}
+
 /** Replaces a file, accessible to the owner only, in one step and before it returns. */
 export function writeRecord(file: string, record: object): void {
   const fresh = `${file}.${randomUUID()}`

@@ -72,10 +72,8 @@ function watchMainThread(data: WatcherData): void {
       // On a full disk the next start does not know the culprit.
     }
     process.kill(process.pid, 'SIGKILL')
-    if (process.pid !== 1) return
-    // The kernel spares the first process of a container from its own signals, but not from an abort.
-    process.getBuiltinModule('node:v8').setFlagsFromString('--allow-natives-syntax')
-    new Function('%AbortJS("a module blocks the service")')()
+    // The kernel spares the first process of a container from its own signals, but not from an abort of the main thread.
+    if (process.pid === 1) session?.post('Runtime.evaluate', { expression: 'process.abort()' })
   }
 
   const ask = (what: 'loop' | 'memory') => {

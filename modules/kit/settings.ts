@@ -9,6 +9,7 @@ import { moduleValues, saveModuleValue } from '../../db/module-store/values.ts'
 import { timestamp } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { SecretError } from '../../platform/secrets.ts'
+import { parseJson } from '../../platform/untrusted.ts'
 import { fail } from '../../runtime/errors.ts'
 import { type AnyFunction, READS, WRITES } from '../../runtime/function.ts'
 import type { StoreServices } from './store.ts'
@@ -163,7 +164,7 @@ export async function readSettings(
       values[name] = text === undefined ? undefined : opened(secrets, { id, name, text }, log)
       continue
     }
-    const parsed = text === undefined ? undefined : schema.safeParse(JSON.parse(text))
+    const parsed = text === undefined ? undefined : schema.safeParse(parseJson(text))
     if (parsed && !parsed.success)
       log.warn({ module: id, setting: name }, 'a stored setting is invalid, its default counts')
     values[name] = parsed?.success ? parsed.data : schema.safeParse(undefined).data

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { Answer } from '../../client/index.ts'
 import { safeLink } from '../nouns/links.ts'
 import { reconnects } from './connection.ts'
-import { api, onSignOut } from './panel.ts'
+import { api, isUnconfirmed, onSignOut, panel } from './panel.ts'
 
 export type ModulePage = Answer<'GET /api/module-pages/{id}'>
 export type Section = ModulePage['sections'][number]
@@ -19,10 +19,28 @@ interface AnyCall {
   call(operation: string, sent: Sent): Promise<unknown>
 }
 const client: AnyCall = { call: api }
+const silent: AnyCall = { call: panel.api }
 
 /** Calls an endpoint of a module as the user; a page names it with `:id` for its parameters. */
 export function callModule(call: string, sent: Sent = {}): Promise<unknown> {
-  return client.call(call.replaceAll(/:(\w+)/g, '{$1}'), sent)
+  return client.call(operationOf(call), sent)
+}
+
+/**
+ * Calls an endpoint for the frame of a module. A proof is asked for only when `mayAsk` allows it: a frame could ask for it
+ * again and again otherwise.
+ */
+export async function callForFrame(call: string, sent: Sent, mayAsk: () => boolean): Promise<unknown> {
+  try {
+    return await silent.call(operationOf(call), sent)
+  } catch (error) {
+    if (!isUnconfirmed(error) || !mayAsk()) throw error
+    return client.call(operationOf(call), sent)
+  }
+}
+
+function operationOf(call: string): string {
+  return call.replaceAll(/:(\w+)/g, '{$1}')
 }
 
 export interface MenuEntry {

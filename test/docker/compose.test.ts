@@ -89,7 +89,11 @@ test('compose.yaml runs unchanged with few rights, keeps its data, and leaves a 
   const recreated = await service.inspect()
   expect(recreated.Id).not.toBe(id)
   // With the token from before.
-  expect(await service.get('/api/settings')).toEqual(settings)
+  const environment = { url, org: forge.org, token_set: false }
+  expect(await service.get('/api/settings')).toEqual({
+    ...settings,
+    body: { ...Object(settings.body), forge_environment: environment },
+  })
   expect(await service.install('wordy')).toMatchObject({ state: 'done', error: null })
   await service.quiet()
   expect(await service.get('/api/modules/wordy/word')).toEqual({ status: 200, body: { word: '1.0.0' } })

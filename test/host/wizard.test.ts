@@ -435,5 +435,10 @@ async function shown() {
     dashboard_shortcuts: '[]',
     checks_automatic: 'on',
     checks_parallel: '6',
+    forge_url: '',
+    forge_org: '',
+    forge_token_set: false,
+    forge_fingerprint: '',
+    forge_environment: null,
   }
 }

@@ -47,6 +47,11 @@ test.each<[string, Readonly<Record<string, string | object>>, string]>([
     { 'module.json': { ...DESCRIPTOR, id: 'A', name: 1 } },
     'module.json : id : des minuscules',
   ],
+  [
+    'code that waits outside of a function',
+    { 'module.json': DESCRIPTOR, 'backend.mjs': `await 1\n${GOOD}` },
+    'backend.mjs attend hors d’une fonction (await)',
+  ],
   ['no code', { 'module.json': DESCRIPTOR }, 'backend.mjs n’existe pas'],
   [
     'code that nobody declares',

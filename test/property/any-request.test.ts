@@ -321,6 +321,8 @@ const LISTS = {
   link: ['a'],
   linkuse: ['a'],
   module: ['a'],
+  pagemodule: ['a'],
+  pageticket: ['a'],
   panel: ['a'],
 }
 const NONE = { setup: ['a'], host: ['a'], hostkey: ['a'], password: ['a'], ...LISTS }

@@ -41,6 +41,8 @@ export const KNOWN = [
   'apitoken',
   'account',
   'accountsession',
+  'pagemodule',
+  'pageticket',
 ] as const
 export type Known = Readonly<Record<(typeof KNOWN)[number], readonly string[]>>
 
@@ -348,6 +350,10 @@ const parameter = (name: string, path: string): fc.Arbitrary<string> => {
   if (path === '/api/auth/factors/:id') return fc.oneof(often(known('factor'), 2), often(part, 1))
   if (path.startsWith('/api/auth/users/:id'))
     return fc.oneof(often(known(name === ':id' ? 'account' : 'accountsession'), 2), often(part, 1))
+  if (path.startsWith('/api/module-pages/')) {
+    const right = { ':id': known('pagemodule'), ':ticket': known('pageticket'), ':file': one(['index.html']) }[name]
+    return fc.oneof(often(right ?? part, 3), often(part, 1))
+  }
   if (path === '/api/auth/tokens/:id') return fc.oneof(often(known('apitoken'), 2), often(part, 1))
   if (path.startsWith('/api/notifications/')) return fc.oneof(often(known('channel'), 2), often(part, 1))
   if (path.startsWith('/api/schedules/runs/')) return fc.oneof(often(known('schedulerun'), 2), often(part, 1))

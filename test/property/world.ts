@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
 import { Agent, createServer } from 'node:http'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import * as z from 'zod'
 import { addDeployment, endDeployment } from '../../db/deployments.ts'
@@ -13,7 +13,7 @@ import { addChannel } from '../../db/notifications/channels.ts'
 import { openDatabase } from '../../db/libsql/client.ts'
 import type { Database } from '../../db/libsql/database.ts'
 import { migrate } from '../../db/migrate.ts'
-import { saveModule } from '../../db/modules.ts'
+import { findModule, saveModule } from '../../db/modules.ts'
 import { addingTotp, listFactors, replacingRecoveryCodes } from '../../db/access/factors.ts'
 import { addPlan } from '../../db/plans.ts'
 import { noteSnapshot } from '../../db/snapshots.ts'
@@ -36,6 +36,7 @@ import { createSessions } from '../../sessions/sessions.ts'
 import { temporaryFolder } from '../db/folder.ts'
 import { codeOf } from '../functions/factors/person.ts'
 import { testForge } from '../forge.ts'
+import { pageTicket } from '../../modules/modules.ts'
 import { startDemo } from '../runtime/demo.ts'
 import { type KnownPasskeys, ORIGIN, populatePasskeys } from './passkeys.ts'
 import { DIGEST, type Known, SCRIPT } from './requests.ts'
@@ -78,6 +79,9 @@ export async function startWorld({
   const demo = await startDemo({ wrongMs: 0, rebootMs: 0, users: USERS, ...(running && { lineMs: LINE_MS }) })
   const folder = await temporaryFolder()
   const populated = await populatedCopy(folder, running, realisticIds)
+  const page = join(folder, 'modules', PAGE.id, PAGE.file)
+  await mkdir(dirname(page), { recursive: true })
+  await writeFile(page, '<!doctype html><title>A page</title>')
   const forge = await testForge()
   const modules = ['notes', 'links', 'clock']
   for (const id of modules) {
@@ -202,7 +206,9 @@ type Populated = Record<
   | keyof KnownPasskeys
   | 'apitoken'
   | 'account'
-  | 'accountsession',
+  | 'accountsession'
+  | 'pagemodule'
+  | 'pageticket',
   string[]
 >
 
@@ -240,6 +246,8 @@ async function populate(
     apitoken: [],
     account: [],
     accountsession: [],
+    pagemodule: [],
+    pageticket: [],
   }
   const ids: number[] = []
   for (const [as, count] of [
@@ -300,6 +308,7 @@ async function populate(
   await populateApiTokens(db, known, ids, now)
   await populateAccount(db, known, now)
   for (const [module, deployment] of modules) await populateModule(db, module, deployment, now)
+  await populatePage(db, known, secrets)
   await db.close()
   return known
 }
@@ -509,6 +518,20 @@ async function populatePlans(db: Database, known: Populated, now: string): Promi
   const end = { status: 'success', error: null, error_code: null, exit_code: 0 } as const
   if (followed) await endJob(db, followed, end, { now })
   known.run.push(run)
+}
+
+/** Its file is beside the database of each world. */
+const PAGE = { id: 'paged', file: 'index.html' }
+
+/** Stores a module that has a page, and a ticket for the files of the page. */
+async function populatePage(db: Database, known: Populated, secrets: Secrets): Promise<void> {
+  const { id, file } = PAGE
+  const nothing = { nav_label: null, nav_icon: null, nav_href: null, repository: null, commit: null, tag: null }
+  const record = { id, name: id, description: '', version: '1', backend: null, nav_order: 1, ...nothing }
+  await db.batch([saveModule({ ...record, files: JSON.stringify([file]) }, timestamp(new Date()))])
+  const stored = await findModule(db, id)
+  known.pagemodule.push(id)
+  if (stored) known.pageticket.push(pageTicket(secrets, stored, new Date()))
 }
 
 /** Stores a module with that id, and an ended deployment. */

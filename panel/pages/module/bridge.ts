@@ -1,6 +1,7 @@
 import { ApiError } from '../../../client/index.ts'
 import { frameMessage } from '../../nouns/module-message.ts'
-import { callModule } from '../../wire/module-page.ts'
+import { callForFrame } from '../../wire/module-page.ts'
+import { isUnconfirmed } from '../../wire/panel.ts'
 import { moduleWords } from './words.ts'
 
 /** The most calls of a frame at a time. */
@@ -24,6 +25,10 @@ interface Bridge {
 export function openBridge({ calls, frame, resize }: Bridge): () => void {
   const left = new AbortController()
   let underWay = 0
+  /** Whether the user has declined a proof that this frame wanted. */
+  let hasDeclined = false
+  // A click inside of the frame counts for the panel, too.
+  const mayAsk = () => !hasDeclined && navigator.userActivation.isActive
   const listen = (event: MessageEvent) => {
     const source = frame()
     if (!source || event.source !== source || event.origin !== 'null') return
@@ -38,17 +43,18 @@ export function openBridge({ calls, frame, resize }: Bridge): () => void {
     const refuse = (code: 'invalid' | 'notDeclared' | 'busy' | 'tooLarge' | 'failed') =>
       answer({ error: { code, message: moduleWords().bridge[code] } })
     if ('refused' in message) return refuse('invalid')
-    if (!calls.has(message.call)) return refuse('notDeclared')
+    if (!calls.has(message.call) || leavesModule(message.params)) return refuse('notDeclared')
     if (underWay >= MAX_CALLS) return refuse('busy')
     underWay += 1
     const { call, params, query, body } = message
-    void callModule(call, { params, query, ...(body !== undefined && { body }), signal: left.signal })
+    void callForFrame(call, { params, query, ...(body !== undefined && { body }), signal: left.signal }, mayAsk)
       .then(
         (data) => (JSON.stringify(data ?? null).length > MAX_ANSWER ? refuse('tooLarge') : answer({ data })),
-        (error: unknown) =>
-          error instanceof ApiError
-            ? answer({ status: error.status, error: { code: error.code, message: error.message } })
-            : refuse('failed'),
+        (error: unknown) => {
+          if (isUnconfirmed(error) && navigator.userActivation.isActive) hasDeclined = true
+          if (!(error instanceof ApiError)) return refuse('failed')
+          return answer({ status: error.status, error: { code: error.code, message: error.message } })
+        },
       )
       .finally(() => {
         underWay -= 1
@@ -59,4 +65,9 @@ export function openBridge({ calls, frame, resize }: Bridge): () => void {
     removeEventListener('message', listen)
     left.abort()
   }
+}
+
+/** Whether parameters would lead to an address that belongs to the panel itself: those that enable and disable a module. */
+function leavesModule(params: Readonly<Record<string, unknown>> | undefined): boolean {
+  return Object.values(params ?? {}).some((value) => /^(?:enable|disable)$/i.test(String(value)))
 }

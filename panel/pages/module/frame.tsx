@@ -50,7 +50,7 @@ export function ModuleFrame({ id, name, address, calls }: ModuleFrameProps) {
       ref={frame}
       class="module-frame"
       title={moduleWords().frameOf(name)}
-      sandbox="allow-scripts"
+      sandbox="allow-scripts allow-forms"
       allow=""
       referrerpolicy="no-referrer"
       src={address}

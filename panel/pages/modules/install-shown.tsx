@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { type Signal, signal } from '@preact/signals'
 import { type Answer, ApiError } from '../../../client/index.ts'
 import { confirm } from '../../parts/dialog.tsx'
 import { api } from '../../wire/panel.ts'
@@ -19,17 +19,22 @@ export async function installShown(
   again: () => Promise<void>,
 ): Promise<string | null | undefined> {
   const say = words().modules
-  const offer = registryWords()
   const chosen = signal<ChosenRelease>({ commit })
   const text = (
     <>
       <ReleaseChoice id={id} repository={repository} tip={{ commit, version }} chosen={chosen} />
-      <p>{has_backend ? say.codeRights : offer.noCode}</p>
+      <CodeNote hasCode={has_backend} chosen={chosen} />
     </>
   )
   if (!(await confirm({ title: say.installTitle(name), text, verb: say.install, danger: has_backend })))
     return undefined
   return installed(id, chosen.value, again)
+}
+
+/** Tells the rights of code. Only the newest release is known to have none. */
+function CodeNote({ hasCode, chosen }: { hasCode: boolean; chosen: Signal<ChosenRelease> }) {
+  const mayHaveCode = hasCode || chosen.value.tag !== undefined
+  return <p>{mayHaveCode ? words().modules.codeRights : registryWords().noCode}</p>
 }
 
 interface Returning {
@@ -38,12 +43,11 @@ interface Returning {
   repository: string | null
   /** The commit of the current release. */
   commit: string | null
-  has_backend: boolean
 }
 
 /** Returns a module to the release before, after a confirmation. Resolves like `installShown`. */
 export async function returnTo(
-  { id, name, repository, commit, has_backend }: Returning,
+  { id, name, repository, commit }: Returning,
   previous: { version: string; commit: string },
   again: () => Promise<void>,
 ): Promise<string | null | undefined> {
@@ -56,11 +60,11 @@ export async function returnTo(
         <CommitName of={previous.commit} />
       </p>
       {commit && <Changes id={id} repository={repository} from={commit} to={previous.commit} />}
-      {has_backend && <p>{say.codeRights}</p>}
+      <p>{say.codeRights}</p>
     </>
   )
   const title = offer.returnTitle(name, previous.version)
-  if (!(await confirm({ title, text, verb: offer.returnVerb, danger: has_backend }))) return undefined
+  if (!(await confirm({ title, text, verb: offer.returnVerb, danger: true }))) return undefined
   return installed(id, { commit: previous.commit, previous: true }, again)
 }
 

@@ -33,6 +33,7 @@ test('the document lists every function except the panel and redirects, which on
   expect(functions.filter((fn) => fn.document === false).map(title)).toEqual([
     'GET /',
     'GET /api/docs/',
+    'GET /api/module-pages/:id/:ticket/:file',
     'GET /panel/:file',
   ])
   expect(document.openapi).toBe('3.1.0')

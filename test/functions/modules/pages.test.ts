@@ -131,13 +131,13 @@ test('the frame of a page is kept apart from the panel by its own policy', async
     'content-type': 'text/html; charset=utf-8',
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
-    'cache-control': 'private, max-age=600',
+    'cache-control': 'no-store',
     'access-control-allow-origin': '*',
     'cross-origin-resource-policy': 'cross-origin',
     'x-frame-options': 'SAMEORIGIN',
   })
   expect(headers['content-security-policy']?.split('; ')).toEqual([
-    'sandbox allow-scripts',
+    'sandbox allow-scripts allow-forms',
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self' 'unsafe-inline'",

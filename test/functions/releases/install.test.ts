@@ -129,13 +129,12 @@ test('every file that cannot be installed is named before anything begins', asyn
   const files = {
     'index.html': 'page',
     'absent.js': '',
-    'link.css': 'elsewhere',
+    'link.css': { link: 'elsewhere' },
     'big.json': Buffer.alloc(10 * 1024 * 1024),
     'pointer.png': 'version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n',
   }
   const { 'absent.js': _, ...there } = pageFiles('notes', '1.0.0', files, { has_backend: true, backend: 'code.mjs' })
   const commit = app.on.push('notes', { ...there, 'code.mjs': Buffer.alloc(5 * 1024 * 1024 + 1) })
-  app.on.links.add('link.css')
 
   const { details } = await refused(await app.post({ commit }), 422, 'invalid_files')
 
@@ -148,6 +147,23 @@ test('every file that cannot be installed is named before anything begins', asyn
   ])
   expect(await rows(app.db, 'SELECT id FROM deployments')).toEqual([])
   expect(await auditedActions(app.db)).toEqual([])
+})
+
+test('a branch that is named like the chosen commit does not replace its files', async () => {
+  const app = await start()
+  const first = app.on.push('notes', page('1.0.0', 'good'))
+  const second = app.on.push('notes', page('2.0.0'))
+  app.on.tag('notes', 'v1', first)
+  app.on.pretend('notes', first, page('1.0.0', 'bad'))
+
+  const { details } = await refused(await app.post({ commit: first, tag: 'v1' }), 422, 'invalid_files')
+
+  expect(details).toEqual([
+    { field: 'index.html', message: `la forge n’envoie pas le fichier du commit ${first}` },
+    { field: 'js/page.js', message: `la forge n’envoie pas le fichier du commit ${first}` },
+  ])
+  expect(await app.install({ commit: second })).toMatchObject({ version: '2.0.0' })
+  expect([await app.text('index.html'), await app.text('js/page.js')]).toEqual(['2.0.0', '2.0.0'])
 })
 
 test('a module with code is refused where the service cannot restart itself, and its page alone is not put in place', async () => {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type ForgeRepository, type TestForge, testForge } from '../../forge.ts'
+import type { ForgeFile } from '../../forge-repository.ts'
 
-type Files = Record<string, string | Buffer>
+type Files = Record<string, ForgeFile>
 
 interface Commit {
   sha: string
@@ -28,8 +29,8 @@ export interface VersionedForge {
   publish(name: string, tag: string, more?: Partial<Published>): void
   /** Forgets a commit, like a garbage collection. */
   forget(commit: string): void
-  /** Paths whose raw answer is a symbolic link. */
-  links: Set<string>
+  /** Pushes files to a branch whose name is that of a commit: a `ref` of the forge means this branch. */
+  pretend(name: string, commit: string, files: Files): void
 }
 
 export async function versionedForge(options?: Parameters<typeof testForge>[0]): Promise<VersionedForge> {
@@ -38,7 +39,6 @@ export async function versionedForge(options?: Parameters<typeof testForge>[0]):
   const tips = new Map<string, string>()
   const tags = new Map<string, Map<string, string>>()
   const releases = new Map<string, Published[]>()
-  const links = new Set<string>()
 
   const ancestors = (sha: string | undefined): Commit[] => {
     const commit = sha === undefined ? undefined : commits.get(sha)
@@ -81,12 +81,7 @@ export async function versionedForge(options?: Parameters<typeof testForge>[0]):
       /\/repos\/[^/]+\/([^/]+)\/(tags|releases|git|compare|raw|contents)\/?(.*)$/.exec(pathname) ?? []
     if (kind === '') return false
     const ref = new URL(url, forge.url).searchParams.get('ref') ?? ''
-    if (kind === 'raw' && links.has(decodeURIComponent(rest)) && commits.has(ref)) {
-      response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'x-gitea-object-type': 'symlink' })
-      response.end('elsewhere')
-      return true
-    }
-    const isFile = kind === 'raw' || kind === 'contents'
+    const isFile = kind === 'raw' || kind === 'contents' || rest.startsWith('trees/')
     const gone = isFile && /^[0-9a-f]{40}$/.test(ref) && !commits.has(ref)
     if (isFile && !gone) return false
     const body = gone ? undefined : answerOf(name, kind, rest)
@@ -97,7 +92,6 @@ export async function versionedForge(options?: Parameters<typeof testForge>[0]):
 
   return {
     forge,
-    links,
     push(name, files, { title = 'A change', onto } = {}) {
       const repository: ForgeRepository = { name, branches: { main: { files } } }
       forge.put(repository)
@@ -106,6 +100,10 @@ export async function versionedForge(options?: Parameters<typeof testForge>[0]):
       commits.set(sha, { sha, files, title, parent: parent === sha ? undefined : parent })
       tips.set(name, sha)
       return sha
+    },
+    pretend(name, commit, files) {
+      const now = commits.get(tips.get(name) ?? '')?.files ?? {}
+      forge.put({ name, branches: { main: { files: now }, [commit]: { files } } })
     },
     tag(name, tag, commit) {
       const of = tags.get(name) ?? new Map<string, string>()

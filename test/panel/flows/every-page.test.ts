@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
 import { createPanel } from '../../../client/index.ts'
@@ -8,6 +9,7 @@ import { controlledOutput } from '../../runtime/upgrade-output.ts'
 import { startService } from '../../serve/service.ts'
 import { isLong } from '../../rounds.ts'
 import { follow, openPage, signIn } from '../browser.ts'
+import { environmentWith } from './with-modules.ts'
 import { findingsOf, readable, smallTargets, stores, withToken } from './page-findings.ts'
 
 const WIDTHS = [320, 390, 820, 1440]
@@ -24,6 +26,7 @@ const LOOKS = [
 
 /** The ids that all pages need so that they have something to show. */
 interface Made {
+  module: string
   job: string
   run: string
   schedule: string
@@ -31,10 +34,11 @@ interface Made {
 }
 
 /** The addresses of all pages. */
-function addresses({ job, run, schedule, scheduleRun }: Made): string[] {
+function addresses({ job, module, run, schedule, scheduleRun }: Made): string[] {
   return ROUTES.filter(({ page }) => page !== 'setup' && page !== 'signIn').map(({ page, path }) =>
     path
       .replace(':job', job)
+      .replace(':module', module)
       .replace(':run', page === 'scheduleRun' ? scheduleRun : run)
       .replace(':schedule', schedule),
   )
@@ -58,7 +62,9 @@ async function scheduled(url: string) {
 async function world(options: Parameters<typeof openPage>[1] = {}) {
   const demo = await startDemo()
   demo.lineMs = 1
-  const service = await startService(demo)
+  const module = 'hello'
+  const code = await readFile(new URL('../../../examples/module-hello/backend.mjs', import.meta.url), 'utf8')
+  const service = await startService(demo, await environmentWith({ [module]: { code } }))
   const page = await openPage(service.url, options)
   await signIn(page)
   const { id: plan } = await (await service.request('POST', '/api/updates/plans', { target: 'lxc:101' })).json()
@@ -68,7 +74,12 @@ async function world(options: Parameters<typeof openPage>[1] = {}) {
   await expect
     .poll(async () => (await (await service.request('GET', `/api/updates/jobs/${job}`)).json()).status)
     .toBe('success')
-  return { page, demo, service, made: { job: String(job), run: String(run), ...(await scheduled(service.url)) } }
+  return {
+    page,
+    demo,
+    service,
+    made: { job: String(job), module, run: String(run), ...(await scheduled(service.url)) },
+  }
 }
 
 /** Opens a page and waits until nothing is loading. */

@@ -14,6 +14,11 @@ interface Installed {
 
 /** The whole service with these modules, an imitated host and the panel. */
 export async function withModules(modules: Readonly<Record<string, Installed>>) {
+  return started(await environmentWith(modules))
+}
+
+/** Installs modules for a service that is not started yet. Returns the settings with which it finds them. */
+export async function environmentWith(modules: Readonly<Record<string, Installed>>): Promise<Record<string, string>> {
   const [data, folder] = [await dataFolder(), await temporaryFolder()]
   const db = await openDatabase(`file:${data}/panel.db`)
   await migrate(db, new Date(NOW))
@@ -27,5 +32,5 @@ export async function withModules(modules: Readonly<Record<string, Installed>>) 
     await writeFiles(`${folder}/${id}`, { ...files, ...(code !== undefined && { 'backend.mjs': code }) })
   }
   await db.close()
-  return started({ PANEL_DATA_DIR: data, PANEL_MODULES_DIR: folder, PANEL_DEPLOYER: 'none' })
+  return { PANEL_DATA_DIR: data, PANEL_MODULES_DIR: folder, PANEL_DEPLOYER: 'none' }
 }

@@ -66,6 +66,10 @@ export const modulePageSentences: readonly Pair[] = [
     '{} importe « {} » : seuls des noms en « node: » sont possibles',
     '{} imports “{}”: only names with “node:” are possible',
   ],
+  [
+    '{} attend hors d’une fonction (await), ce qui n’est pas possible',
+    '{} awaits outside of a function, which is not possible',
+  ],
   ['Aucun réglage n’a changé.', 'No setting has changed.'],
   ['Réglages enregistrés.', 'Settings saved.'],
 ]

@@ -76,10 +76,6 @@ export const moduleSentences: readonly Pair[] = [
   ],
   ['dépasse 5 Mio', 'is larger than 5 MiB'],
   ['les fichiers de la page dépassent 10 Mio ensemble', 'the files of the page are larger than 10 MiB together'],
-  [
-    '« tag », « previous » ou « pinned », un seul à la fois, avec « commit »',
-    '“tag”, “previous” or “pinned”, one of them alone, with “commit”',
-  ],
   ['le nom d’une étiquette (tag) de Git', 'the name of a Git tag'],
   ['l’étiquette {} de « {} »', 'the tag {} of “{}”'],
   ['les étiquettes de « {} »', 'the tags of “{}”'],
