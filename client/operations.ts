@@ -1875,11 +1875,7 @@ export interface Operations {
   /** Install a module */
   'POST /api/registry/modules/{id}/install': {
     params: { id: ModuleId }
-    body?:
-      | { commit?: string }
-      | { commit: string; tag: string }
-      | { commit: string; previous: true }
-      | { commit: string; pinned: true }
+    body?: { commit?: string; tag?: string; previous?: true; pinned?: true }
     answer: { message: string; deployment: DeploymentId | null }
     code:
       | 'body_too_large'

@@ -41,7 +41,7 @@ export interface ChangeCommit {
 export const TagName = z
   .string()
   .max(255)
-  .regex(/^\w[\w.+@-]*(?:\/\w[\w.+@-]*)*$/, 'le nom d’une étiquette (tag) de Git')
+  .regex(/^\w+(?:[.+@/-]\w+)*$/, 'le nom d’une étiquette (tag) de Git')
 
 /** Most entries of a list; the oldest ones are left out. */
 const MAX_TAGS = 50

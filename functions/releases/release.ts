@@ -15,18 +15,13 @@ import { type CommitFiles, commitFiles } from './commit-files.ts'
 import { findTag, hasCommit, TagName } from './forge-versions.ts'
 
 /** The release that a person has chosen: without anything, the tip of the branch. */
-export const Choice = z.union([
-  z.strictObject({ commit: Commit.optional() }),
-  z.strictObject({ commit: Commit, tag: TagName }),
-  z.strictObject({ commit: Commit, previous: z.literal(true) }),
-  z.strictObject({ commit: Commit, pinned: z.literal(true) }),
-])
-export interface Choice {
-  commit?: string | undefined
-  tag?: string
-  previous?: true
-  pinned?: true
-}
+export const Choice = z.object({
+  commit: Commit.optional(),
+  tag: TagName.optional(),
+  previous: z.literal(true).optional(),
+  pinned: z.literal(true).optional(),
+})
+export type Choice = z.infer<typeof Choice>
 
 /** A release of a module, with its files, as the forge has them at its commit. */
 export interface Release {
@@ -101,25 +96,32 @@ async function readTip(address: ForgeAddress, id: string, shown: string | undefi
 async function readChosen(
   requests: ForgeRequests,
   home: { org: string; repository: string },
-  { commit = '', tag, pinned }: Choice,
+  { commit = '', tag, previous, pinned }: Choice,
   before: ModuleRow | undefined,
   signal: AbortSignal,
 ): Promise<Found> {
   const { repository: id } = home
   if (!isModuleName(id)) throw failure('repository_missing')
+  if ([tag, previous, pinned].filter((way) => way !== undefined).length > 1) throw failure('release_unknown')
   if (tag !== undefined) {
     const { htmlUrl } = await findRepository(requests, home.org, id, signal)
     const now = await findTag(requests, home, tag, signal)
     if (now === undefined) throw failure('tag_missing', { values: { tag } })
     if (now !== commit) throw changed(now)
+    await expectCommit(requests, home, commit, signal)
     return { commit, tag, repository: htmlUrl }
   }
   // The commits on record were the forge's once; they stay installable where their branch has gone on since.
   const onRecord = before && (pinned ? before : previousOf(before))
   if (before?.repository == null || onRecord?.commit == null) throw failure('release_unknown')
   if (onRecord.commit !== commit) throw changed(onRecord.commit)
-  if (!(await hasCommit(requests, home, commit, signal))) throw failure('commit_missing', { values: { commit } })
+  await expectCommit(requests, home, commit, signal)
   return { commit, tag: onRecord.tag ?? undefined, repository: before.repository }
+}
+
+async function expectCommit(...where: Parameters<typeof hasCommit>): Promise<void> {
+  const [, , commit] = where
+  if (!(await hasCommit(...where))) throw failure('commit_missing', { values: { commit } })
 }
 
 async function readDescriptor(content: CommitFiles, id: string, signal: AbortSignal): Promise<Descriptor> {

@@ -68,6 +68,7 @@ function givenOf({ known }: Awaited<ReturnType<typeof startWorld>>): Given {
       'POST /api/auth/login/passkey': known.passkeysignin.map(parsed),
       'POST /api/auth/oidc/answer': known.oidcanswer.map(parsed),
       'POST /api/auth/tokens': ['viewer', 'operator'].map((role) => ({ name: `a ${role}`, role, targets: 'all' })),
+      'POST /api/registry/modules/{id}/install': [{}],
       'POST /api/install': [wizard],
       'POST /api/install/check': [{ ...wizard, ssh_host_key: undefined }],
       'POST /api/auth/enrol': known.linkuse.map(parsed),

@@ -119,8 +119,9 @@ test('no release can be chosen that the record does not know, nor in two ways at
 
   await refused(await app.post({ previous: true, commit: first }), 409, 'release_unknown')
   await refused(await app.post({ pinned: true, commit: first }), 409, 'release_unknown')
-  for (const body of [{ previous: true }, { tag: 'v1' }, { tag: 'v1', pinned: true, commit: first }])
-    await refused(await app.post(body), 400, 'invalid_request')
+  for (const body of [{ previous: true }, { tag: 'v1', pinned: true, commit: first }])
+    await refused(await app.post(body), 409, 'release_unknown')
+  await refused(await app.post({ tag: 'v1' }), 404, 'tag_missing')
   expect(await auditedActions(app.db)).toEqual([])
 })
 

@@ -70,6 +70,7 @@ export const modulePageSentences: readonly Pair[] = [
     '{} attend hors d’une fonction (await), ce qui n’est pas possible',
     '{} awaits outside of a function, which is not possible',
   ],
+  ['la forge n’envoie pas le fichier du commit {}', 'the forge does not send the file of the commit {}'],
   ['Aucun réglage n’a changé.', 'No setting has changed.'],
   ['Réglages enregistrés.', 'Settings saved.'],
 ]
