@@ -58,8 +58,6 @@ const GiteaRepository = z.object({
   mirror_updated: Moment,
 })
 type GiteaRepository = z.infer<typeof GiteaRepository>
-/** The number of entries is bounded before each is checked. No forge has pages of more. */
-const GiteaPage = z.array(z.unknown()).max(1_000).pipe(z.array(GiteaRepository))
 
 /** Gitea's default page size; an administrator can set a smaller one. */
 const PAGE = 50
@@ -67,6 +65,11 @@ const PAGE = 50
 const MAX_PAGE = 4 * 1024 * 1024
 const MAX_ONE = 256 * 1024
 const MAX_REPOSITORIES = 2_000
+/** The entries beyond the bound are cut off before each is checked, which would take seconds. */
+const GiteaPage = z
+  .array(z.unknown())
+  .transform((entries) => entries.slice(0, MAX_REPOSITORIES + 1))
+  .pipe(z.array(GiteaRepository))
 /** So many repositories in pages of ten: a forge with smaller pages is read in part. */
 const MAX_PAGES = MAX_REPOSITORIES / 10
 /** Pages that are asked for before they are needed, once the forge has said that they exist. */
