@@ -35,7 +35,7 @@ export function watchEndings(
     if (thrown) return note(thrown)
     const found = findInStack(stackNow(), modules)
     const module = found?.module ?? begunBy()
-    if (module) note(noteOf('exit', module, found?.place ?? '', ''))
+    if (module) note(noteOf('exit', module, lineOf(found?.place ?? ''), ''))
   }
 
   process.on('uncaughtExceptionMonitor', onError)
@@ -46,6 +46,11 @@ export function watchEndings(
       process.off('exit', onExit)
     },
   }
+}
+
+/** Leaves the column out of a place. */
+function lineOf(place: string): string {
+  return place.replace(/(:\d+):\d+$/, '$1')
 }
 
 /** Most calls that are looked at between the end of the process and the code that asked for it. */
