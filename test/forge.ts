@@ -160,6 +160,10 @@ export async function startForge({
       // Version 1.26 has no 404 for it.
       return tree ? send(response, 200, tree) : send(response, 400, { message: `sha not found [${wanted}]` })
     }
+    if (kind === 'git' && rest[0] === 'commits' && rest.length === 2) {
+      const sha = rest[1] ?? ''
+      return commits.has(sha) ? send(response, 200, { sha, files: [] }) : nothing(response)
+    }
     const ref = searchParams.get('ref') ?? defaultBranchOf(found)
     const known = found.branches[ref]?.files ?? commits.get(ref)
     // In place of a branch that does not exist, a raw file comes from the default one.

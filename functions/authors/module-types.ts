@@ -71,7 +71,7 @@ export interface FunctionDeclaration<request extends Request, response extends z
   targets?:
     | 'none'
     | 'own'
-    | ((input: Input<request>, services: any) => readonly string[] | undefined | Promise<readonly string[] | undefined>)
+    | ((input: Input<request>, services: unknown) => readonly string[] | undefined | Promise<readonly string[] | undefined>)
   rateLimit: false | Limit
   /** Required unless the method is GET. */
   audit?: false | readonly string[]

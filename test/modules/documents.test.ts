@@ -105,6 +105,14 @@ test('the document describes the endpoints of a module under its own tag, with t
   expect(Object.keys(paths['/api/modules/hello/settings'] ?? {})).toEqual(['get', 'patch'])
 })
 
+test('callers who are not signed in are told of no module', async () => {
+  const app = await appWithModules({ hello: HELLO })
+
+  const { paths } = Document.parse(await answered(await app.request('GET', '/api/openapi.json'), 200))
+  expect(Object.keys(paths)).toContain('/api/modules')
+  expect(Object.keys(paths).filter((path) => path.startsWith('/api/modules/hello'))).toEqual([])
+})
+
 test('the document is that of the modules that are enabled now, and is made once for them', async () => {
   const app = await appWithModules({ hello: HELLO })
   const documentNow = async () => app.services.documents.openApi(await app.services.modules.documented())

@@ -5,24 +5,11 @@ import { onTestFinished } from 'vitest'
 import { saveModule } from '../../db/modules.ts'
 import { functions } from '../../functions/index.ts'
 import { type FakeHost, testApp } from '../app.ts'
+import { record } from '../functions/modules/module.ts'
 
 /** Returns the record of a module with code. */
 export function moduleRecord(id: string, name = id) {
-  return {
-    id,
-    name,
-    description: `The module ${id}.`,
-    version: '1.0.0',
-    backend: 'backend.mjs',
-    nav_label: null,
-    nav_icon: null,
-    nav_href: null,
-    nav_order: 0,
-    repository: null,
-    commit: null,
-    tag: null,
-    files: '[]',
-  }
+  return record(id, { name, description: `The module ${id}.`, backend: 'backend.mjs', nav_order: 0 })
 }
 
 /** Starts the service with these modules, each the text of its code by id. */

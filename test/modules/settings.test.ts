@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import { saveModuleValue } from '../../db/module-store/values.ts'
 import { answered, audited, refused } from '../functions/answers.ts'
 import { appWithModules } from './kit-app.ts'
 
@@ -116,6 +117,19 @@ test('a stored value that a newer version refuses counts as not set', async () =
     token_set: false,
   })
   expect(app.lines().join()).toContain('a stored setting is invalid')
+})
+
+test('a setting that was a secret once counts as not set, and can be set again', async () => {
+  const app = await appWithModules({
+    mail: MODULE.replace("secrets: ['token'],", '').replace('min(8)', 'min(8).optional()'),
+  })
+  const value = app.services.secrets.seal('module-setting:mail:token', 'swordfish')
+  const sealed = { module: 'mail', kind: 'setting:', name: 'token', value, secret: true }
+  await app.db.batch([saveModuleValue(sealed, 10, '2026-03-01T12:00:00.000Z')])
+
+  expect(await ok(app.request('GET', SETTINGS, { as: 'admin' }))).not.toHaveProperty('token')
+  await ok(app.request('PATCH', SETTINGS, { as: 'admin', body: { token: 'in the open' } }))
+  expect(await ok(app.request('GET', SETTINGS, { as: 'admin' }))).toMatchObject({ token: 'in the open' })
 })
 
 test('a refinement of all settings sees those that a change leaves as they are', async () => {

@@ -64,7 +64,7 @@ test(
 
     expect({ state, error }).toEqual({ state: 'done', error: null })
     expect(log).toEqual([
-      'Le code du module est récupéré.',
+      'Les fichiers du module sont préparés.',
       'Le module est mis en place.',
       'Le service redémarre avec le module.',
       'Le service a redémarré.',

@@ -143,6 +143,18 @@ test.each([
   expect(await app.inUse()).toMatchObject({ fingerprint: FINGERPRINT, token: 'anew' })
 })
 
+test('a certificate that was accepted for another site needs a proof for that of the environment', async () => {
+  const app = await start(ENVIRONMENT)
+  await answered(await app.patch({ forge_url: URL_B, forge_fingerprint: FINGERPRINT }), 200)
+
+  await refused(await app.patch({ forge_url: '' }), 403, 'proof_required')
+
+  expect(await app.inUse()).not.toMatchObject({ token: 'token-of-env' })
+  await answered(await app.patch({ forge_fingerprint: '' }), 200)
+  await answered(await app.patch({ forge_url: '' }), 200)
+  expect(await app.inUse()).toMatchObject({ token: 'token-of-env', fingerprint: '' })
+})
+
 test.each([
   ['forge_url', 'forge.test'],
   ['forge_url', 'ftp://forge.test'],

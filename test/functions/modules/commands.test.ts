@@ -1,6 +1,6 @@
 import { AUDIT_ACTIONS, ERRORS } from '../../../functions/services.ts'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { CommandError } from '../../../runtime/command.ts'
@@ -88,6 +88,15 @@ test.each([
   expect(await app.type('modules', 'list')).toBe('Aucun module n’est installé.')
   expect(existsSync(join(app.folder, 'wordy'))).toBe(false)
   expect(await audited(app.db)).toEqual([])
+})
+
+test('a file that leads out of the folder is not installed', async () => {
+  const app = await start([])
+  const folder = await repository({ ...WORDY, page: { files: ['page.html'] } }, { 'backend.mjs': saying('wordy', 'x') })
+  await symlink('/etc/hostname', join(folder, 'page.html'))
+
+  await expect(app.type('modules', 'install', folder)).rejects.toThrow('page.html ne peut pas être lu')
+  expect(existsSync(join(app.folder, 'wordy'))).toBe(false)
 })
 
 test('a folder without a module.json is refused by name', async () => {

@@ -56,6 +56,16 @@ test('installed modules follow, sorted by position and name, without details of 
   expect(JSON.stringify(list)).not.toContain('backend.mjs')
 })
 
+test('why the service has taken a module out is told to administrators alone', async () => {
+  const app = await withModules([record('a')])
+  await app.db.run(`UPDATE modules SET fault = 'Son code a échoué : secret', fault_at = ? WHERE id = 'a'`, [NOW])
+  const listFor = async (as: 'user' | 'admin') =>
+    JSON.stringify(await answered(await app.request('GET', '/api/modules', { as }), 200))
+
+  expect(await listFor('admin')).toContain('secret')
+  expect(await listFor('user')).not.toContain('secret')
+})
+
 test('a module without code is disabled and enabled at once; repeating that changes nothing', async () => {
   const app = await withModules([record('a')])
   const enabled = async () => {

@@ -41,11 +41,12 @@ async function holdWrite(db: Database, state: State): Promise<void> {
   await db.script(`CREATE TRIGGER held BEFORE ${when} BEGIN ${endless}; END`)
 }
 
-/** Settles while another process is in the middle of a long write. */
-async function inWrite(folder: string): Promise<void> {
+/** Settles while another process is in the middle of a long write; `expectTaken` throws when there will be none. */
+async function inWrite(folder: string, expectTaken: () => void): Promise<void> {
   const client = createClient({ url: `file:${folder}/panel.db` })
   onTestFinished(() => client.close())
   for (let since = performance.now(); performance.now() - since < HELD_MS; await pause(20)) {
+    expectTaken()
     const write = await client.transaction('write').catch(() => undefined)
     if (!write) continue
     since = performance.now()
@@ -104,10 +105,18 @@ test.each(CASES)(
 
     if (when === 'about to be recorded') await holdWrite(db, state)
     const body = name === 'return' ? { commit: commits.get(version), previous: true } : {}
-    const asked = service.post('/api/registry/modules/wordy/install', body).catch(() => undefined)
-    if (when === 'about to be recorded') await inWrite(folder)
+    let refused: string | undefined
+    const asked = service.post('/api/registry/modules/wordy/install', body).then(
+      async (answer) => {
+        if (answer.status !== 202) refused = await answer.text()
+      },
+      () => undefined,
+    )
+    const expectTaken = () => expect(refused).toBe(undefined)
+    if (when === 'about to be recorded') await inWrite(folder, expectTaken)
     else
       for (;;) {
+        expectTaken()
         const row = await findAfter(db, earlier)
         if (row && reached.includes(row.state)) break
         await pause(1)

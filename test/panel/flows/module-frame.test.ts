@@ -42,6 +42,7 @@ function expectRefused(told: Readonly<Record<string, string>>): void {
     'a path that leads up': 'notDeclared',
     'a parameter that leads up': 'invalid_request',
     'a parameter with a slash': JSON.stringify({ id: '../../other/x' }),
+    'a parameter of the panel': 'notDeclared',
     me: 'notDeclared',
     'a long message': 'invalid',
     'a message with a loop': 'invalid',
