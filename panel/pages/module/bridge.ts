@@ -27,8 +27,6 @@ export function openBridge({ calls, frame, resize }: Bridge): () => void {
   let underWay = 0
   /** Whether the user has declined a proof that this frame wanted. */
   let hasDeclined = false
-  // A click inside of the frame counts for the panel, too.
-  const mayAsk = () => !hasDeclined && navigator.userActivation.isActive
   const listen = (event: MessageEvent) => {
     const source = frame()
     if (!source || event.source !== source || event.origin !== 'null') return
@@ -47,11 +45,17 @@ export function openBridge({ calls, frame, resize }: Bridge): () => void {
     if (underWay >= MAX_CALLS) return refuse('busy')
     underWay += 1
     const { call, params, query, body } = message
+    let hasAsked = false
+    // A click inside of the frame counts for the panel, too.
+    const mayAsk = () => {
+      hasAsked = !hasDeclined && navigator.userActivation.isActive
+      return hasAsked
+    }
     void callForFrame(call, { params, query, ...(body !== undefined && { body }), signal: left.signal }, mayAsk)
       .then(
         (data) => (JSON.stringify(data ?? null).length > MAX_ANSWER ? refuse('tooLarge') : answer({ data })),
         (error: unknown) => {
-          if (isUnconfirmed(error) && navigator.userActivation.isActive) hasDeclined = true
+          if (hasAsked && isUnconfirmed(error)) hasDeclined = true
           if (!(error instanceof ApiError)) return refuse('failed')
           return answer({ status: error.status, error: { code: error.code, message: error.message } })
         },

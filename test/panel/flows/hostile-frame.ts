@@ -105,3 +105,15 @@ const REFUSED = ['SecurityError', 'TypeError', 'EvalError', 'NetworkError', 'Dat
 
 /** Whether the sandbox refused this attempt. */
 export const isRefused = (told: string | undefined) => told !== undefined && REFUSED.includes(told)
+
+/** A page that calls an endpoint with a proof at its start and at each click, and logs each answer. */
+export const ASKING = {
+  'web/index.html': '<!doctype html><button>Prove</button><script src="app.js"></script>',
+  'web/app.js': `
+addEventListener('message', ({ data }) => {
+  if (data?.panel === 1 && data.id) console.log('told ' + (data.error?.code ?? JSON.stringify(data.data)))
+})
+const ask = () => parent.postMessage({ panel: 1, id: 1, call: 'GET /api/modules/probe/proof' }, '*')
+document.querySelector('button').addEventListener('click', ask)
+ask()`,
+}

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { follow, openPage, signIn } from '../browser.ts'
 import { openFirefox, shown } from '../firefox.ts'
-import { HOSTILE, isRefused, OTHER, PROBE } from './hostile-frame.ts'
+import { ASKING, HOSTILE, isRefused, OTHER, PROBE } from './hostile-frame.ts'
+import { ageProofs } from './proofs.ts'
 import { withModules } from './with-modules.ts'
 
 const Told = z.record(z.string(), z.string())
@@ -96,6 +97,31 @@ test('in Firefox, a sandboxed page reads nothing of the panel, and calls what it
   expect(await (await service.request('GET', '/api/modules/other/calls')).json()).toBe(0)
   await firefox.goto(`${service.url}/modules/probe`)
   await firefox.evaluate(shown('.shell'))
+})
+
+test('a frame makes the panel ask for a proof after a click alone, and no more once the user has declined', async () => {
+  const { service } = await withModules({ probe: { code: PROBE, files: ASKING } })
+  const page = await openPage(service.url, { expected: /\b403\b/ })
+  const told = () => page.waitForEvent('console', (message) => message.text() === 'told step_up_required')
+  await signIn(page)
+  await ageProofs(service.folder)
+  // A new document has had no click yet, and takes a new token. Playwright's own evaluations would count as clicks.
+  const atStart = told()
+  await page.goto(`${service.url}/modules/probe`)
+  await atStart
+  expect(await page.locator('dialog[open]').count()).toBe(0)
+
+  const button = page.frameLocator('iframe').locator('button')
+  await button.click()
+  await page.locator('dialog[open]').waitFor()
+  const declined = told()
+  await page.keyboard.press('Escape')
+  await declined
+
+  const again = told()
+  await button.click()
+  await again
+  expect(await page.locator('dialog[open]').count()).toBe(0)
 })
 
 test('messages of any window but the frame are not heard', async () => {
