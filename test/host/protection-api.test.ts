@@ -17,6 +17,7 @@ import {
   snapshots,
   versionOf,
 } from './protecting.ts'
+import { jobNotes } from './remains.ts'
 import { inside, rig } from './rig.ts'
 import { newFolder, type Service, startService } from './service.ts'
 
@@ -62,9 +63,6 @@ beforeEach(async () => {
   begun().length = 0
   await calls()
 })
-
-/** The notes of the only job on the host. */
-const notes = () => inside('host', 'cat /var/tmp/ops-panel-jobs-*/*/notes 2>/dev/null || true')
 
 test('without a sudo rule for snapshots, an upgrade that kills a service is rolled back by the API, and its snapshot can be removed', async () => {
   const other = await otherContainer()
@@ -135,10 +133,10 @@ test.each(['vzsnapshot', 'vzrollback'])(
 test('a rollback waits for a service that is away, and its output says so', async () => {
   const id = await alice.begin('rig-killer', { on_failure: 'rollback' })
   await expect.poll(() => begun().length, PATIENCE).toBe(1)
-  await expect.poll(notes, PATIENCE).toContain('"upgraded"')
+  await expect.poll(jobNotes, PATIENCE).toContain('"upgraded"')
 
   await service.kill()
-  await expect.poll(notes, PATIENCE).toContain('api_rollback')
+  await expect.poll(jobNotes, PATIENCE).toContain('api_rollback')
   const output = () => inside('host', 'cat /var/tmp/ops-panel-jobs-*/*/output')
   await expect.poll(output, PATIENCE).toContain('waiting for the service')
   expect(begun()).toHaveLength(1)

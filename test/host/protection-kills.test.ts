@@ -73,8 +73,15 @@ test.each(ACCOUNTS)(
 
       const struck: string[] = []
       const strikeAll = async ({ container, folder }: (typeof runs)[number]) => {
-        for (const { phase, way, afterMs } of points.filter((point) => point.container === container)) {
-          const met = await strike(folder, container, { blow: way === 'kill' ? 'nothing' : 'cut', phase, afterMs })
+        // All wait from now on: the run goes on, and ends, while the service starts again.
+        const strikes = points
+          .filter((point) => point.container === container)
+          .map(async ({ phase, way, afterMs }) => {
+            const blow = way === 'kill' ? 'nothing' : 'cut'
+            return { phase, way, afterMs, met: await strike(folder, container, { blow, phase, afterMs }) }
+          })
+        for (const coming of strikes) {
+          const { phase, way, afterMs, met } = await coming
           if (way !== 'cut') await panel.again()
           struck.push(met)
           told.push(`${way} ${afterMs} ms after ${phase} of ${container} (${met})`)
