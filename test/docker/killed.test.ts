@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { SWAP_STEPS, type SwapStep } from '../../modules/deploy/docker/swap.ts'
 import { repository, withPage } from '../functions/modules/module.ts'
+import { isLong } from '../rounds.ts'
 import { type Service, startContainer } from './service.ts'
 
 const FAILING = 'process.exit(3)'
@@ -51,18 +52,34 @@ async function killIn(service: Service, step: SwapStep, when: 'before' | 'during
   return killed
 }
 
+/** The version that is installed before the change, and the one that it brings. */
+const CHANGES = {
+  install: { former: undefined, version: '1.0.0' },
+  update: { former: '1.0.0', version: '2.0.0' },
+} as const
+
+/** Each request is struck in one of the changes; `npm run test:long` strikes it in both. */
 const WALK = SWAP_STEPS.flatMap((step) => [
-  [step, 'before', { PANEL_MODULES_DIR: '/modules' }] as const,
-  [step, 'during', {}] as const,
+  [step, 'before', 'install', { PANEL_MODULES_DIR: '/modules' }] as const,
+  [step, 'during', 'update', {}] as const,
+  ...(isLong
+    ? [[step, 'before', 'update', {}] as const, [step, 'during', 'install', { PANEL_MODULES_DIR: '/modules' }] as const]
+    : []),
 ])
 
 test.each(WALK)(
-  'the service serves after the helper was killed in %s, %s the engine carries out its request',
-  async (step, when, env) => {
+  'the service serves after the helper was killed in %s, %s the engine carries out its request (%s)',
+  async (step, when, change, env) => {
     const service = await startContainer({ env })
+    const { former, version } = CHANGES[change]
+    if (former) {
+      service.forge.put(withPage(repository('wordy', former), former))
+      expect(await service.install('wordy')).toMatchObject({ state: 'done' })
+      await service.quiet()
+    }
     const back = isGoingBack(step)
     const [before, boot] = [await service.inspect(), await service.boot()]
-    service.forge.put(withPage(repository('wordy', '1.0.0', back ? FAILING : undefined), '1.0.0'))
+    service.forge.put(withPage(repository('wordy', version, back ? FAILING : undefined), version))
     const killed = killIn(service, step, when)
 
     const deployment = await service.begin('wordy')
@@ -79,10 +96,13 @@ test.each(WALK)(
     const after = await service.inspect()
     expect(after.Id === before.Id).toBe(back)
     expect(after.HostConfig.RestartPolicy).toEqual(before.HostConfig.RestartPolicy)
+    const now = back ? former : version
     expect(await service.get('/api/repair/modules')).toMatchObject({
-      body: back ? [] : [{ id: 'wordy', problem: null }],
+      body: now === undefined ? [] : [{ id: 'wordy', version: now, problem: null }],
     })
-    expect((await service.get('/api/modules/wordy/word')).status).toBe(back ? 404 : 200)
+    expect(await service.get('/api/modules/wordy/word')).toMatchObject(
+      now === undefined ? { status: 404 } : { status: 200, body: { word: now } },
+    )
   },
 )
 

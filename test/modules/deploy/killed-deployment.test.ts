@@ -9,6 +9,7 @@ import type { Database } from '../../../db/libsql/database.ts'
 import { temporaryFolder } from '../../db/folder.ts'
 import { type TestForge, testForge } from '../../forge.ts'
 import { repository, withPage } from '../../functions/modules/module.ts'
+import { isLong } from '../../rounds.ts'
 import { killAll, startReplaceable } from '../../serve/replaceable.ts'
 
 /** The tests start several processes, on a machine that may be busy. */
@@ -77,9 +78,13 @@ function publish(forge: TestForge, version: string, code?: string): string {
 }
 
 // A version that does not start was never installed, so nobody returns to it.
+const changesOf = (state: State) => CHANGES.slice(0, state === 'rolled_back' ? 2 : CHANGES.length)
+/** One change at each point, in turn; `npm run test:long` makes every change at each. */
 const CASES = WALK.flatMap(([state, when], n) => {
-  const change = CHANGES[n % (state === 'rolled_back' ? 2 : CHANGES.length)] ?? CHANGES[0]
-  return [[state, when, change.name, change] as const]
+  const changes = changesOf(state)
+  return (isLong ? changes : [changes[n % changes.length] ?? CHANGES[0]]).map(
+    (change) => [state, when, change.name, change] as const,
+  )
 })
 
 test.each(CASES)(
