@@ -117,15 +117,17 @@ export function createGuard(services: GuardServices): Guard {
       const quick = early ? last.quick + 1 : 0
       const suspects = now < last.until ? last.suspects : []
       const blocked = note?.what === 'blocked' && note.module === null
+      // A slow disk blocks the service as well, and once in a while.
+      const again = blocked && (now < last.blocked || suspects.length > 0)
       const often = endsTooOften || (!isCounted && (quick >= MOST_EARLY || (early && suspects.length > 0)))
       const next = await decide(services, {
         explained,
-        unknown: blocked || often,
+        unknown: again || often,
         suspects,
         all: last.all && (early || often),
       })
-      const lasts = blocked ? SUSPECT_BLOCKED_MS : SUSPECT_EARLY_MS
-      const until = next.isDifferent ? timestamp(new Date(clock().getTime() + lasts)) : last.until
+      const inMs = (ms: number) => timestamp(new Date(clock().getTime() + ms))
+      const until = next.isDifferent ? inMs(blocked ? SUSPECT_BLOCKED_MS : SUSPECT_EARLY_MS) : last.until
       runs = {
         machine,
         open: !isCounted,
@@ -133,6 +135,7 @@ export function createGuard(services: GuardServices): Guard {
         suspects: next.suspects,
         until,
         all: next.all,
+        blocked: blocked ? inMs(SUSPECT_BLOCKED_MS) : last.blocked,
       }
       if (last !== NO_RUNS || (await candidates(services.db)).length > 0) save({})
       const settling = setTimeout(() => save({ open: false, quick: 0, all: false }), EARLY_MS)

@@ -32,7 +32,8 @@ export type Note = z.infer<typeof Note>
 /**
  * How the last starts went. `machine` is the boot of the machine; `open` says that a start has neither ended in an orderly
  * way nor run for long; `quick` counts such ends in a row. `suspects` are the modules that were left out one after another
- * until `until`, the last of them now; `all` says that all are left out.
+ * until `until`, the last of them now; `all` says that all are left out. `blocked` is the time until which another
+ * service that is blocked for an unknown reason counts as a repetition.
  */
 export const Runs = z.object({
   machine: z.string().max(100),
@@ -41,10 +42,11 @@ export const Runs = z.object({
   suspects: z.array(z.object({ id: z.string().max(63), at: z.string().max(40) })).max(1_000),
   until: z.string().max(40),
   all: z.boolean(),
+  blocked: z.string().max(40).default(''),
 })
 export type Runs = z.infer<typeof Runs>
 
-export const NO_RUNS: Runs = { machine: '', open: false, quick: 0, suspects: [], until: '', all: false }
+export const NO_RUNS: Runs = { machine: '', open: false, quick: 0, suspects: [], until: '', all: false, blocked: '' }
 
 /** The path of the note about an end. */
 export const endFile = (dataDir: string) => join(dataDir, 'modules-end.json')

@@ -49,7 +49,8 @@ test(
   async () => {
     const service = await startGuarded({ bad: doing('bad', BLOCKED, 3_000), good: saying('good', 'yes') })
 
-    const { silence } = await service.takesOut('bad')
+    // The service is blocked three times: it starts with all modules, then without the newest, and then without this one.
+    const { silence } = await service.takesOut('bad', 150_000)
 
     expect(silence).toBeLessThan(BACK_MS)
     expect(await service.problems()).toMatchObject({ good: { problem: null } })

@@ -8,6 +8,8 @@ import { audited } from '../../functions/answers.ts'
 import { record, withModules } from '../../functions/modules/module.ts'
 
 const HOUR_MS = 3_600_000
+/** The note of a service that a system call has blocked, nobody knows whose. */
+const UNKNOWN = { what: 'blocked', module: null, release: null, place: '' } as const
 const INSTALLED = (minute: number) => `2026-01-01T00:0${minute}:00.000Z`
 
 /** A service that nobody counts, as in a container, with the modules `old` and `new`. */
@@ -135,18 +137,34 @@ test('where another process counts the ends, its word counts', async () => {
   expect(await start({ endsTooOften: true })).toMatchObject({ out: [], withoutAll: true, isDifferent: false })
 })
 
-test('a service that was blocked by an unknown module leaves the newest out at once, and the next one within an hour', async () => {
+test('a service that was blocked once, as by a slow disk, starts again with all modules', async () => {
   const { note, start, later } = await guarded({ isCounted: true })
-  const unknown = { what: 'blocked', module: null, release: null, place: '' } as const
-  note(unknown)
-  expect(await start()).toMatchObject({ out: ['new'] })
+  for (let day = 0; day < 5; day += 1) {
+    note(UNKNOWN)
+    expect(await start()).toMatchObject({ out: [], isDifferent: false })
+    expect(await start()).toMatchObject({ out: [], isDifferent: false })
+    later(24 * HOUR_MS)
+  }
+})
+
+test('a service that is blocked again within an hour leaves the newest module out, and then the one before', async () => {
+  const { note, start, later } = await guarded({ isCounted: true })
+  note(UNKNOWN)
+  await start()
 
   later(HOUR_MS / 2)
-  note(unknown)
+  await start()
+  note(UNKNOWN)
+  expect(await start()).toMatchObject({ out: ['new'], isDifferent: true })
+
+  later(HOUR_MS / 2)
+  note(UNKNOWN)
   expect(await start()).toMatchObject({ out: ['old'] })
 
   later(2 * HOUR_MS)
-  note(unknown)
+  note(UNKNOWN)
+  expect(await start()).toMatchObject({ out: ['old'] })
+  note(UNKNOWN)
   expect(await start()).toMatchObject({ out: ['old', 'new'] })
 })
 
