@@ -80,7 +80,7 @@ export async function loadModules(
     log.info({ module: id }, 'loading module')
     try {
       const path = await locate(folder, id, file)
-      const declared = parseDeclarations(id, await guard.within(id, () => declarations(path)), known)
+      const declared = parseDeclarations(id, await guard.loading(id, () => declarations(path)), known)
       functions.push(...declared.functions)
       if (declared.page) pages.set(id, declared.page)
       parts.set(id, { settings: declared.settings, tasks: declared.tasks })

@@ -15,6 +15,7 @@ import type { Task } from '../runtime/task.ts'
 import { moduleFailure } from './codes.ts'
 import type { KnownCodes } from './declarations.ts'
 import { type ModuleGuard, unguarded } from './guard/guard.ts'
+import { guarded } from './guard/endpoints.ts'
 import { guardedHeader, TEXT_POLICY } from './headers.ts'
 import { type KitServices, kitOf, tasksOf } from './kit/kit.ts'
 import type { SettingsDefinition } from './kit/settings.ts'
@@ -123,13 +124,14 @@ export async function startModules({
       inMemory.commit === commit
     )
   }
-  const mounted = functions.map((fn) => whileEnabled(db, guard, fn, (id) => parts.get(id)?.settings))
-  const endpoints = new Map([...loaded.keys()].map((id) => [id, mounted.filter((fn) => ownerOf(fn) === id)]))
+  const answering = functions.map((fn) => whileEnabled(db, fn, (id) => parts.get(id)?.settings))
+  // Documents need the schemas as they were declared: their names and descriptions are kept apart from them.
+  const endpoints = new Map([...loaded.keys()].map((id) => [id, answering.filter((fn) => ownerOf(fn) === id)]))
   const stopping = new AbortController()
   const changing = new Set<string>()
   return {
     stop: () => void process.off('unhandledRejection', logRejection),
-    functions: mounted,
+    functions: answering.map((fn) => guarded(guard, ownerOf(fn), fn)),
     pages,
     tasks: tasksOf(parts, stopping.signal, guard),
     endTasks: () => stopping.abort(),
@@ -178,7 +180,6 @@ function ownerOf({ path }: AnyFunction): string {
  */
 function whileEnabled(
   db: Database,
-  guard: ModuleGuard,
   fn: AnyFunction,
   settingsOf: (id: string) => SettingsDefinition | undefined,
 ): AnyFunction {
@@ -186,7 +187,6 @@ function whileEnabled(
   return {
     ...fn,
     errors: [...(fn.errors ?? []), 'not_found', 'module_store_full'],
-    handler: (input: never, context: never) => guard.within(id, () => fn.handler(input, context)),
     async precondition(context: ModuleContext) {
       const module = await findModule(db, id)
       if (!module?.is_enabled || module.backend === null || module.fault !== null) throw fail('not_found')

@@ -36,7 +36,7 @@ export async function startWithModules(
   else if (!failed && (await lacksAwaitedDeployment(services)))
     throw new Error('le dossier des modules n’a pas les fichiers de ce qui est installé')
   const { withoutAll, isDifferent } = await guard.begin({
-    isTrial: trial !== undefined,
+    trial: trial?.id,
     endsTooOften: handoff?.withoutModules ?? false,
   })
   if (isDifferent) handoff?.report('narrowed')

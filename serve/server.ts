@@ -129,6 +129,7 @@ export async function startServer(
       // Until then, the previous service still answers some requests.
       await handoff?.serve()
       await container?.ended()
+      guard.confirm()
       if (trial) await confirmDeployment(deployments, trial)
     }
     confirm().catch((error: unknown) => log.error({ err: error }, 'a deployment could not be confirmed'))

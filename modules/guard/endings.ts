@@ -1,4 +1,4 @@
-import { NOTE_TEXT, type Note } from './notes.ts'
+import { type End, NOTE_TEXT } from './notes.ts'
 import { findInStack, type Watched } from './places.ts'
 
 /** A watch for modules that end this process. */
@@ -13,9 +13,9 @@ export interface Endings {
 export function watchEndings(
   modules: readonly Watched[],
   current: () => string | undefined,
-  note: (note: Note) => void,
+  note: (note: End) => void,
 ): Endings {
-  let thrown: Note | undefined
+  let thrown: End | undefined
   const begunBy = () => modules.find(({ id }) => id === current())
 
   const onError = (error: unknown) => {
@@ -65,7 +65,7 @@ function stackNow(): string {
   return stack
 }
 
-function noteOf(what: Note['what'], { id, release }: Watched, place: string, message: string): Note {
+function noteOf(what: End['what'], { id, release }: Watched, place: string, message: string): End {
   return { what, module: id, release, place: place.slice(0, NOTE_TEXT), message: message.slice(0, NOTE_TEXT) }
 }
 

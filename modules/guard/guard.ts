@@ -14,7 +14,7 @@ import type { Log } from '../../platform/log.ts'
 import { candidates, decide, takeOutByNote } from './culprits.ts'
 import { watchEndings } from './endings.ts'
 import { watchMemory } from './memory.ts'
-import { endFile, NO_RUNS, Note, readRecord, removeRecord, Runs, runsFile, writeRecord } from './notes.ts'
+import { type End, endFile, NO_RUNS, Note, readRecord, removeRecord, Runs, runsFile, writeRecord } from './notes.ts'
 import { type Watched, watched } from './places.ts'
 import { CELLS, startWatcher } from './watcher.ts'
 
@@ -24,18 +24,22 @@ export interface ModuleGuard {
   watch(modules: readonly ModuleRow[]): void
   /** Runs work of a module, also what it begins and leaves to timers, sockets and promises. */
   within<result>(id: string, work: () => result): result
+  /** Loads the code of a module, which is at work until that has settled: nothing else runs at the same time. */
+  loading<result>(id: string, load: () => Promise<result>): Promise<result>
 }
 
 export interface Guard extends ModuleGuard {
   /** Takes out what the last ends have shown; to be called before modules are loaded. */
   begin(start: Start): Promise<Begun>
+  /** Ends the trial of a change: this process serves. */
+  confirm(): void
   /** Ends the watch; to be called as soon as the service ends in an orderly way. */
   stop(): void
 }
 
 interface Start {
-  /** Whether this start tries a change, which is rolled back when it fails. */
-  isTrial: boolean
+  /** The deployment that this start tries, which is rolled back when it fails. */
+  trial: string | undefined
   /** Whether another process has seen that the service ended too soon too often. */
   endsTooOften: boolean
 }
@@ -67,8 +71,12 @@ const TICK_MS = 500
 /** A service that stands still this long is asked for its stack, and ended. */
 const ASK_MS = 15_000
 const END_MS = 20_000
-/** Growth of a process that stands still, as a share of the heap's limit, from which its stack is read at once. */
+/**
+ * Growth of a process that stands still, as a share of the heap's limit, from which its stack is read at once, provided
+ * that this share of the heap's limit, or of the memory that its container may use, is full.
+ */
 const GROWTH = 0.3
+const FULL = { heap: 0.7, container: 0.85 }
 /** An end within this time is an early one. */
 const EARLY_MS = 60_000
 const MOST_EARLY = 3
@@ -77,7 +85,7 @@ const SUSPECT_EARLY_MS = 2 * EARLY_MS
 const SUSPECT_BLOCKED_MS = 3_600_000
 
 /** Loads modules without a guard, such as in a test of a single function. */
-export const unguarded: ModuleGuard = { watch: () => {}, within: (_, work) => work() }
+export const unguarded: ModuleGuard = { watch: () => {}, within: (_, work) => work(), loading: (_, load) => load() }
 
 export function createGuard(services: GuardServices): Guard {
   const { folder, dataDir, clock, log, machine, isCounted, isRestarted } = services
@@ -88,6 +96,7 @@ export function createGuard(services: GuardServices): Guard {
   const closers: (() => void)[] = []
   let modules: readonly Watched[] = []
   let runs: Runs | undefined
+  let trial = ''
 
   const save = (changed: Partial<Runs>) => {
     if (!runs) return
@@ -101,16 +110,21 @@ export function createGuard(services: GuardServices): Guard {
       log.warn({ err: error }, 'the guard of the modules cannot write in the data directory')
     }
   }
-  const noteEnd = (note: Note) => attempt(() => writeRecord(notes, note))
+  const noteEnd = (note: End) => attempt(() => writeRecord(notes, { ...note, trial }))
+
+  /** Writes down which module is at work; returns what was written there before. */
+  const enter = (id: string) => Atomics.exchange(seen, CELLS.module, modules.findIndex((each) => each.id === id) + 1)
 
   return {
-    async begin({ isTrial, endsTooOften }) {
-      const note = readRecord(notes, Note)
+    async begin(start) {
+      trial = start.trial ?? ''
+      const found = readRecord(notes, Note)
+      const note = found?.trial === '' || found?.trial === trial ? found : undefined
       if (note) log.error(note, 'the service was ended, or ended by itself')
       const explained = note !== undefined && (await takeOutByNote(services, note))
       removeRecord(notes)
       // A change that fails is rolled back, which explains its ends.
-      if (isTrial) return { withoutAll: false, isDifferent: explained }
+      if (start.trial !== undefined) return { withoutAll: false, isDifferent: explained }
       const last = readRecord(record, Runs) ?? NO_RUNS
       const now = timestamp(clock())
       const early = last.open && last.machine === machine && note === undefined
@@ -119,7 +133,7 @@ export function createGuard(services: GuardServices): Guard {
       const blocked = note?.what === 'blocked' && note.module === null
       // A slow disk blocks the service as well, and once in a while.
       const again = blocked && (now < last.blocked || suspects.length > 0)
-      const often = endsTooOften || (!isCounted && (quick >= MOST_EARLY || (early && suspects.length > 0)))
+      const often = start.endsTooOften || (!isCounted && (quick >= MOST_EARLY || (early && suspects.length > 0)))
       const next = await decide(services, {
         explained,
         unknown: again || often,
@@ -146,16 +160,21 @@ export function createGuard(services: GuardServices): Guard {
     watch(rows) {
       if (rows.length === 0 || modules.length > 0) return
       modules = rows.map((row) => watched(folder, row))
-      const growth = getHeapStatistics().heap_size_limit * GROWTH
+      const { heap_size_limit: limit, used_heap_size: used } = getHeapStatistics()
+      // Zero or a very large number without a limit.
+      const allowed = process.constrainedMemory()
+      const full = process.memoryUsage.rss() - used + limit * FULL.heap
       const watcher = startWatcher({
         cells,
         modules,
         file: notes,
+        trial,
         isRestarted,
         tickMs: TICK_MS,
         askAfter: ASK_MS / TICK_MS,
         endAfter: END_MS / TICK_MS,
-        growth,
+        growth: limit * GROWTH,
+        full: allowed > 0 ? Math.min(full, allowed * FULL.container) : full,
       })
       const endings = watchEndings(modules, () => running.getStore(), noteEnd)
       const memory = watchMemory(modules)
@@ -178,11 +197,22 @@ export function createGuard(services: GuardServices): Guard {
         () => void watcher.stop(),
       )
     },
+    confirm() {
+      trial = ''
+      Atomics.store(seen, CELLS.confirmed, 1)
+    },
     within(id, work) {
-      const before = Atomics.load(seen, CELLS.module)
-      Atomics.store(seen, CELLS.module, modules.findIndex((each) => each.id === id) + 1)
+      const before = enter(id)
       try {
         return running.run(id, work)
+      } finally {
+        Atomics.store(seen, CELLS.module, before)
+      }
+    },
+    async loading(id, load) {
+      const before = enter(id)
+      try {
+        return await running.run(id, load)
       } finally {
         Atomics.store(seen, CELLS.module, before)
       }

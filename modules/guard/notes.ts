@@ -19,6 +19,9 @@ export const NOTE_TEXT = 300
  * `loop`: code of the module never returned. `blocked`: a system call never returned. `hang`: the service's own code did
  * not return. `memory`: the module held most of the memory. `exit`: it ended the process. `error`: it threw an error that
  * nobody caught.
+ *
+ * `trial` is the deployment that the process tried, empty in others: a change that fails is rolled back, so no other start
+ * may take such a note for its own.
  */
 export const Note = z.object({
   what: z.enum(['loop', 'blocked', 'hang', 'memory', 'exit', 'error']),
@@ -26,8 +29,11 @@ export const Note = z.object({
   release: z.string().max(40).nullable(),
   place: z.string().max(NOTE_TEXT),
   message: z.string().max(NOTE_TEXT),
+  trial: z.string().max(100).default(''),
 })
 export type Note = z.infer<typeof Note>
+/** The end of a process, whichever it is. */
+export type End = Omit<Note, 'trial'>
 
 /**
  * How the last starts went. `machine` is the boot of the machine; `open` says that a start has neither ended in an orderly

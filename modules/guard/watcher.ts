@@ -7,22 +7,28 @@ import { Worker } from 'node:worker_threads'
 import type { Note } from './notes.ts'
 import type { Watched } from './places.ts'
 
-/** The cells that both threads share: beats of the main thread, the module that runs (its index + 1), a debugger is attached. */
-export const CELLS = { beats: 0, module: 1, debugged: 2 } as const
+/**
+ * The cells that both threads share: beats of the main thread, the module that runs (its index + 1), whether a debugger is
+ * attached, and whether the trial of a change is over.
+ */
+export const CELLS = { beats: 0, module: 1, debugged: 2, confirmed: 3 } as const
 
 interface WatcherData {
   cells: SharedArrayBuffer
   modules: readonly Watched[]
   /** The file of the note. */
   file: string
+  /** The deployment that this process tries, empty without one. */
+  trial: string
   /** Whether somebody starts the process again, so that it may be ended without a culprit. */
   isRestarted: boolean
   tickMs: number
   /** Ticks without a beat until the stack is read, and until the process is ended. */
   askAfter: number
   endAfter: number
-  /** Growth in bytes of a process that stands still, from which the stack is read at once. */
+  /** Growth in bytes of a process that stands still, and its size, from which both together have the stack read at once. */
   growth: number
+  full: number
 }
 
 /** The thread that watches; `stop` ends it. */
@@ -52,6 +58,7 @@ function watchMainThread(data: WatcherData): void {
   const fs = process.getBuiltinModule('node:fs')
   const cells = new Int32Array(data.cells)
   let [beats, still, rss, done] = [-1, 0, 0, false]
+  let isFull = false
   let session: InstanceType<typeof Session> | undefined
   /** The stack of the service's own code that was seen last. */
   let own: string | undefined
@@ -59,7 +66,8 @@ function watchMainThread(data: WatcherData): void {
   const end = (what: Note['what'], module: Watched | undefined, place: string) => {
     done = true
     if (!module && !data.isRestarted) return
-    const note: Note = { what, module: module?.id ?? null, release: module?.release ?? null, place, message: '' }
+    const trial = Atomics.load(cells, 3) === 1 ? '' : data.trial
+    const note: Note = { what, module: module?.id ?? null, release: module?.release ?? null, place, message: '', trial }
     const fresh = `${data.file}.${process.pid}`
     try {
       fs.rmSync(fresh, { force: true })
@@ -76,8 +84,11 @@ function watchMainThread(data: WatcherData): void {
     if (process.pid === 1) session?.post('Runtime.evaluate', { expression: 'process.abort()' })
   }
 
-  const ask = (what: 'loop' | 'memory') => {
-    if (session) return session.post('Debugger.pause')
+  /** The module whose handler, schema or import the main thread is at. */
+  const running = () => data.modules[Atomics.load(cells, 1) - 1]
+
+  const attach = () => {
+    if (session) return session
     const opened = new Session()
     session = opened
     opened.connectToMainThread()
@@ -85,6 +96,8 @@ function watchMainThread(data: WatcherData): void {
     opened.on('Debugger.scriptParsed', ({ params }) => scripts.set(params.scriptId, params.url))
     opened.on('Debugger.paused', ({ params }) => {
       if (session !== opened) return
+      // An attached debugger is also paused before the heap is exhausted.
+      const what = isFull || params.reason === 'OOM' ? 'memory' : 'loop'
       for (const { location } of params.callFrames) {
         const url = scripts.get(location.scriptId) ?? ''
         for (const module of data.modules) {
@@ -93,12 +106,15 @@ function watchMainThread(data: WatcherData): void {
             return end(what, module, `${url.slice(home.length).slice(0, 200)}:${location.lineNumber + 1}`)
         }
       }
+      // Code of the service that works for a module, such as a slow pattern of its schema.
+      const module = running()
+      if (module) return end(what, module, '')
       const [top] = params.callFrames
       own = `${(top && scripts.get(top.location.scriptId)) || 'node'} ${top?.functionName ?? ''}`.slice(0, 300)
       opened.post('Debugger.resume')
     })
     opened.post('Debugger.enable')
-    opened.post('Debugger.pause')
+    return opened
   }
 
   const leave = () => {
@@ -118,11 +134,13 @@ function watchMainThread(data: WatcherData): void {
     }
     still += 1
     if (done) return
-    const isGrowing = still > 1 && process.memoryUsage.rss() - rss > data.growth
-    if (isGrowing || still >= data.askAfter) ask(isGrowing ? 'memory' : 'loop')
+    const size = still > 1 ? process.memoryUsage.rss() : 0
+    const isGrowing = size - rss > data.growth
+    isFull = isGrowing && size > data.full
+    if (isFull || still >= data.askAfter) attach().post('Debugger.pause')
+    else if (isGrowing) attach()
     if (still < data.endAfter) return
     if (own !== undefined) return end('hang', undefined, own)
-    const running = data.modules[Atomics.load(cells, 1) - 1]
-    end('blocked', running, '')
+    end('blocked', running(), '')
   }, data.tickMs)
 }

@@ -30,3 +30,22 @@ test.each(LEAKS)(
   },
   LONG,
 )
+
+/** Takes 150 MiB, works for some time, and gives them back. */
+const REPORT = `
+  const kept = Array.from({ length: 150 }, (_, each) => new Array(131_072).fill(each))
+  const until = performance.now() + 2_500
+  while (performance.now() < until);
+  return { word: String(kept.length) }`
+
+test(
+  'a module that takes much of the memory for a moment answers, and is not taken out',
+  async () => {
+    const report = saying('report', 'x').replace("handler: () => ({ word: 'x' })", `handler() { ${REPORT} }`)
+    const service = await startGuarded({ report }, { NODE_OPTIONS: '--max-old-space-size=320' })
+
+    expect(await service.get('/api/modules/report/word')).toEqual({ status: 200, body: { word: '150' } })
+    expect(await service.problems()).toEqual({ report: { problem: null, detail: null } })
+  },
+  LONG,
+)

@@ -41,11 +41,11 @@ async function guarded({ isCounted = false } = {}) {
         ...note,
       }),
     /** A start that ends without a word, unless it is stopped. */
-    async start({ isTrial = false, endsTooOften = false } = {}) {
+    async start({ trial, endsTooOften = false }: { trial?: string; endsTooOften?: boolean } = {}) {
       const { log } = services
       const about = { db, folder, dataDir, clock: () => new Date(now), log, machine, isCounted, isRestarted: true }
       const guard = createGuard(about)
-      const begun = await guard.begin({ isTrial, endsTooOften })
+      const begun = await guard.begin({ trial, endsTooOften })
       const faults = await Promise.all(['old', 'new'].map(async (id) => (await findModule(db, id))?.fault ?? null))
       return { ...begun, out: ['old', 'new'].filter((_, index) => faults[index] !== null), stop: () => guard.stop() }
     },
@@ -185,11 +185,23 @@ test('a person’s decision about a suspect stays', async () => {
   expect(await findModule(db, 'new')).toMatchObject({ is_enabled: 0, fault: null })
 })
 
-test('the trial of a change takes out what a note blames, and nothing else', async () => {
+test('the trial of a change takes out what a note of the service blames, and nothing else', async () => {
   const { note, start } = await guarded()
   for (let ends = 0; ends < 3; ends += 1) await start()
 
-  expect(await start({ isTrial: true })).toMatchObject({ out: [], withoutAll: false })
+  expect(await start({ trial: 'one' })).toMatchObject({ out: [], withoutAll: false })
   note({})
-  expect(await start({ isTrial: true })).toMatchObject({ out: ['new'] })
+  expect(await start({ trial: 'one' })).toMatchObject({ out: ['new'] })
+})
+
+test('a note that a trial has left counts in this trial only, because the change was rolled back', async () => {
+  const { note, start } = await guarded({ isCounted: true })
+  for (const about of [{}, UNKNOWN, {}]) {
+    note({ ...about, trial: 'one' })
+    expect(await start()).toMatchObject({ out: [], isDifferent: false })
+  }
+  note({ trial: 'one' })
+  expect(await start({ trial: 'another' })).toMatchObject({ out: [] })
+  note({ trial: 'one' })
+  expect(await start({ trial: 'one' })).toMatchObject({ out: ['new'] })
 })

@@ -10,6 +10,7 @@ const NOTE: Note = {
   release: '2026-01-01T00:00:00.000Z',
   place: 'backend.mjs:3',
   message: '',
+  trial: '',
 }
 
 test('a note is read as it was written, by its owner only, and nothing else is left in the folder', async () => {
