@@ -4,6 +4,7 @@ import { readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { CommandError } from '../../../runtime/command.ts'
+import { findModule, takeOutModule } from '../../../db/modules.ts'
 import { startModules } from '../../../modules/modules.ts'
 import { mount } from '../../app.ts'
 import { answered, audited } from '../answers.ts'
@@ -57,6 +58,22 @@ test('a module is installed from a folder, and its code loads at the next start'
       details: { version: '2.1.0', folder },
     },
   ])
+})
+
+test('the list says of a module that was taken out that it was, and why', async () => {
+  const at = '2026-01-01T00:00:00.000Z'
+  const app = await start([record('bad', { backend: 'backend.mjs' }), record('good')])
+  const updated_at = (await findModule(app.db, 'bad'))?.updated_at ?? ''
+  await app.db.batch([takeOutModule({ id: 'bad', updated_at }, 'Son code a arrêté\nle service (backend.mjs:3).', at)])
+
+  expect((await app.type('modules', 'list')).split('\n')).toEqual([
+    'bad   à l’écart  1.0.0  avec du code',
+    '      Son code a arrêté\\u{a}le service (backend.mjs:3).',
+    'good  activé     1.0.0',
+  ])
+
+  await app.type('modules', 'disable', 'bad')
+  expect((await app.type('modules', 'list')).split('\n')[0]).toBe('bad   désactivé  1.0.0  avec du code')
 })
 
 test('a newer version replaces the files, and a disabled module stays disabled', async () => {
