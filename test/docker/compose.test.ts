@@ -64,6 +64,7 @@ test('compose.yaml runs unchanged with few rights, keeps its data, and leaves a 
   const service = containerAt(engine, { name: Name.slice(1), url: `http://127.0.0.1:${port}`, data })
   await service.served()
   expect(HostConfig).toMatchObject({
+    Init: true,
     ReadonlyRootfs: true,
     CapDrop: ['ALL'],
     SecurityOpt: ['no-new-privileges:true'],
