@@ -1469,6 +1469,7 @@ export interface Operations {
           | 'sign_in_from_new_address'
           | 'settings_changed'
           | 'disk_low'
+          | 'module_taken_out'
         >
         targets: 'all' | Array<string>
         minimum: 'info' | 'warning' | 'critical'
@@ -1524,6 +1525,7 @@ export interface Operations {
         | 'sign_in_from_new_address'
         | 'settings_changed'
         | 'disk_low'
+        | 'module_taken_out'
       >
       targets?: 'all' | Array<string>
       minimum?: 'info' | 'warning' | 'critical'
@@ -1568,6 +1570,7 @@ export interface Operations {
         | 'sign_in_from_new_address'
         | 'settings_changed'
         | 'disk_low'
+        | 'module_taken_out'
       >
       targets: 'all' | Array<string>
       minimum: 'info' | 'warning' | 'critical'
@@ -1643,6 +1646,7 @@ export interface Operations {
         | 'sign_in_from_new_address'
         | 'settings_changed'
         | 'disk_low'
+        | 'module_taken_out'
       >
       targets?: 'all' | Array<string>
       minimum?: 'info' | 'warning' | 'critical'
@@ -1687,6 +1691,7 @@ export interface Operations {
         | 'sign_in_from_new_address'
         | 'settings_changed'
         | 'disk_low'
+        | 'module_taken_out'
       >
       targets: 'all' | Array<string>
       minimum: 'info' | 'warning' | 'critical'
@@ -1756,6 +1761,7 @@ export interface Operations {
           | 'sign_in_from_new_address'
           | 'settings_changed'
           | 'disk_low'
+          | 'module_taken_out'
         severity: 'info' | 'warning' | 'critical'
         target: Target | null
         title: string

@@ -130,6 +130,21 @@ export const PAIRS: readonly (readonly [french: string, english: string])[] = [
     'Il ne reste presque plus de place sur {} : {} après la mise à jour.',
     'Almost no space is left on {}: {} after the upgrade.',
   ],
+  ['Son code ne s’est pas terminé et a bloqué le service{}.', 'Its code did not return and blocked the service{}.'],
+  [
+    'Un appel de son code au système ne s’est pas terminé et a bloqué le service.',
+    'A system call of its code did not return and blocked the service.',
+  ],
+  ['Son code a pris trop de mémoire{}.', 'Its code took too much memory{}.'],
+  ['Son code a arrêté le service{}.', 'Its code ended the service{}.'],
+  [
+    'Une erreur que son code n’a pas traitée a arrêté le service{} : {}',
+    'An error that its code did not handle ended the service{}: {}',
+  ],
+  [
+    'Le service s’est arrêté ou bloqué sans que la cause soit connue : ce module, modifié en dernier, est mis à l’écart.',
+    'The service ended or was blocked for an unknown reason, so this module, which was changed last, was taken out.',
+  ],
   ['{} Mio', '{} MiB'],
   ['{} Gio', '{} GiB'],
   ['{} Mo', '{} MB'],

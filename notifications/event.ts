@@ -20,6 +20,7 @@ export const SEVERITIES = {
   sign_in_from_new_address: 'warning',
   settings_changed: 'info',
   disk_low: 'warning',
+  module_taken_out: 'warning',
 } as const satisfies Record<string, Severity>
 
 export const Severity = z.enum(['info', 'warning', 'critical'])
@@ -106,6 +107,8 @@ export const DETAILS = {
   sign_in_from_new_address: z.object({ username: Text, address: Text }),
   settings_changed: z.object({ username: Text, keys: Texts }),
   disk_low: z.object({ name: Text, message: Text }),
+  /** `message` is a French sentence. */
+  module_taken_out: z.object({ module: Text, name: Text, message: Text }),
 } as const satisfies Record<EventName, z.ZodType>
 export type Details<name extends EventName> = z.infer<(typeof DETAILS)[name]>
 

@@ -52,6 +52,7 @@ export const WORST_FIRST: readonly EventName[] = [
   'host_unreachable',
   'upgrade_failed',
   'rolled_back',
+  'module_taken_out',
   'sign_in_from_new_address',
   'security_updates_available',
   'disk_low',
@@ -213,6 +214,8 @@ function ownPath({ event, details }: ToldEvent): string {
       return '/audit'
     case 'settings_changed':
       return '/settings'
+    case 'module_taken_out':
+      return '/modules'
     default:
       return '/updates'
   }

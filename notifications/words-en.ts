@@ -155,6 +155,11 @@ export const en: Words = {
       title: `${place(name, target)}: low on disk space`,
       lines: [english(message)],
     })),
+    module_taken_out: telling(DETAILS.module_taken_out, ({ name, message }) => ({
+      title: `Module “${name}” was taken out`,
+      lines: [english(message)],
+      advice: 'The service works without it. Try it again on the page of modules, or install another version.',
+    })),
   },
   counted: {
     updates_available: (count) => `updates for ${some(count, 'target', 'targets')}`,
@@ -172,6 +177,7 @@ export const en: Words = {
     sign_in_from_new_address: (count) => some(count, 'unusual sign-in', 'unusual sign-ins'),
     settings_changed: (count) => some(count, 'change of settings', 'changes of settings'),
     disk_low: (count) => `low disk space on ${some(count, 'target', 'targets')}`,
+    module_taken_out: (count) => `${some(count, 'module', 'modules')} taken out`,
   },
   and: '; ',
   more: (count) => `… ${andMore(count)}.`,

@@ -161,6 +161,11 @@ export const fr: Words = {
       title: `${place(name, target)} : la place manque`,
       lines: [message],
     })),
+    module_taken_out: telling(DETAILS.module_taken_out, ({ name, message }) => ({
+      title: `Module « ${name} » mis à l’écart`,
+      lines: [message],
+      advice: 'Le service fonctionne sans lui. Réessayez-le sur la page des modules, ou installez une autre version.',
+    })),
   },
   counted: {
     updates_available: (count) => `mises à jour pour ${some(count, 'cible', 'cibles')}`,
@@ -178,6 +183,7 @@ export const fr: Words = {
     sign_in_from_new_address: (count) => some(count, 'connexion inhabituelle', 'connexions inhabituelles'),
     settings_changed: (count) => some(count, 'changement de réglages', 'changements de réglages'),
     disk_low: (count) => `la place manque sur ${some(count, 'cible', 'cibles')}`,
+    module_taken_out: (count) => some(count, 'module mis à l’écart', 'modules mis à l’écart'),
   },
   and: ' ; ',
   more: (count) => `… ${andMore(count)}.`,

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { Deployment } from '../db/deployments.ts'
+import type { Statement } from '../db/libsql/database.ts'
 import { AUDIT_ACTIONS, ERRORS } from '../functions/services.ts'
 import {
   AFTER_CRASHES,
@@ -10,7 +11,9 @@ import {
   type Modules,
   resumeDeployment,
   startModules,
+  type TakenOut,
 } from '../modules/modules.ts'
+import { eventStatement } from '../notifications/notifications.ts'
 import type { Handoff } from './handoff.ts'
 
 /**
@@ -58,6 +61,12 @@ export async function startWithModules(
     throw error
   }
   return { modules, trial: undefined }
+}
+
+/** Makes the event of a module that was taken out, for the transaction that does it. */
+export function takenOutEvent({ id, name, fault, at }: TakenOut): Statement {
+  const details = { module: id, name, message: fault }
+  return eventStatement({ key: `module_taken_out:${id}:${at}`, at, event: 'module_taken_out', target: null, details })
 }
 
 const LOOK_MS = 500

@@ -26,7 +26,7 @@ import type { Host } from '../ssh/ssh.ts'
 import { assemble, type Closers, type Manifest } from './assembly.ts'
 import type { Handoff } from './handoff.ts'
 import { closeServer, createHttpServer, listen } from './http-server.ts'
-import { startWithModules } from './module-start.ts'
+import { startWithModules, takenOutEvent } from './module-start.ts'
 
 export interface RunningServer {
   /** The address on which it listens, such as `http://127.0.0.1:8080`. */
@@ -92,6 +92,7 @@ export async function startServer(
       machine: (await ownPlace())?.boot ?? '',
       isCounted: handoff !== undefined,
       isRestarted: handoff !== undefined || container !== undefined,
+      tell: takenOutEvent,
     })
     opened.push(() => guard.stop())
     const { modules, trial } = await startWithModules(deployments, guard, handoff)

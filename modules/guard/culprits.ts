@@ -1,4 +1,4 @@
-import type { Database } from '../../db/libsql/database.ts'
+import type { Database, Statement } from '../../db/libsql/database.ts'
 import { findModule, listModules, type ModuleRow, putBackModule, takeOutModule } from '../../db/modules.ts'
 import { type Clock, timestamp } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
@@ -11,6 +11,16 @@ interface CulpritServices {
   db: Database
   clock: Clock
   log: Log
+  /** Makes the statement that tells administrators of it. */
+  tell(out: TakenOut): Statement
+}
+
+/** A module that the service has taken out; `fault` is the French sentence that says why. */
+export interface TakenOut {
+  id: string
+  name: string
+  fault: string
+  at: string
 }
 
 /** The actor of changes that nobody requested. */
@@ -65,6 +75,7 @@ async function takeOut(services: CulpritServices, row: ModuleRow, fault: string,
   const { db, log } = services
   await db.batch([
     takeOutModule(row, fault, at),
+    services.tell({ id: row.id, name: row.name, fault, at }),
     moduleAuditStatement(services, SERVICE, 'module_taken_out', { target: row.id, details: { error: fault } }),
   ])
   log.error({ module: row.id, fault }, 'module taken out')

@@ -7,11 +7,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { url as debuggerUrl } from 'node:inspector'
 import { getHeapStatistics } from 'node:v8'
-import type { Database } from '../../db/libsql/database.ts'
+import type { Database, Statement } from '../../db/libsql/database.ts'
 import type { ModuleRow } from '../../db/modules.ts'
 import { type Clock, timestamp } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { candidates, decide, takeOutByNote } from './culprits.ts'
+import { candidates, decide, type TakenOut, takeOutByNote } from './culprits.ts'
 import { watchEndings } from './endings.ts'
 import { watchMemory } from './memory.ts'
 import { type End, endFile, NO_RUNS, Note, readRecord, removeRecord, Runs, runsFile, writeRecord } from './notes.ts'
@@ -64,6 +64,8 @@ interface GuardServices {
   isCounted: boolean
   /** Whether something starts the service again when it ends. */
   isRestarted: boolean
+  /** Makes the statement that tells administrators that a module was taken out. */
+  tell(out: TakenOut): Statement
 }
 
 const BEAT_MS = 1_000

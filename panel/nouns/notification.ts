@@ -18,6 +18,7 @@ export const SEVERITIES: Readonly<Record<EventName, Severity>> = {
   schedule_missed: 'warning',
   check_failed: 'warning',
   disk_low: 'warning',
+  module_taken_out: 'warning',
   security_updates_available: 'warning',
   reboot_required: 'warning',
   sign_in_from_new_address: 'warning',

@@ -59,9 +59,11 @@ const EXAMPLES: { [name in EventName]: Details<name> } = {
   sign_in_from_new_address: { username: 'bob', address: '203.0.113.9' },
   settings_changed: { username: 'alice', keys: ['ssh_host', 'ssh_password'] },
   disk_low: { name: 'web', message: 'La place manque sur / : la mise à jour demande 1,2 Gio, il reste 90,5 Mio.' },
+  module_taken_out: { module: 'bad', name: 'Le pire', message: 'Son code a arrêté le service (backend.mjs:3).' },
 }
 const OF_NOBODY: ReadonlySet<EventName> = new Set([
   'host_unreachable',
+  'module_taken_out',
   'schedule_missed',
   'schedule_stopped',
   'settings_changed',
@@ -125,6 +127,7 @@ test.each([
   ['host_unreachable', 'Hôte : inaccessible', 'Host: cannot be reached'],
   ['settings_changed', 'Réglages changés par alice', 'Settings changed by alice'],
   ['disk_low', 'web (lxc:101) : la place manque', 'web (lxc:101): low on disk space'],
+  ['module_taken_out', 'Module « Le pire » mis à l’écart', 'Module “Le pire” was taken out'],
 ] as const)('%s has a title in both languages', (name, french, said) => {
   expect(composeMessage([event(name)], FR).title).toBe(french)
   expect(composeMessage([event(name)], EN).title).toBe(said)

@@ -38,6 +38,7 @@ export const notifications: typeof fr = {
     schedule_missed: 'A schedule was missed',
     check_failed: 'A check failed',
     disk_low: 'A disk is nearly full',
+    module_taken_out: 'A module was taken out',
     security_updates_available: 'Security updates are there',
     reboot_required: 'A restart is needed',
     sign_in_from_new_address: 'Sign-in from a new address',

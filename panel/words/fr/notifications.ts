@@ -20,6 +20,7 @@ const events: Record<EventName, string> = {
   schedule_missed: 'Une planification a été manquée',
   check_failed: 'Une vérification a échoué',
   disk_low: 'Un disque est presque plein',
+  module_taken_out: 'Un module a été mis à l’écart',
   security_updates_available: 'Des mises à jour de sécurité sont là',
   reboot_required: 'Un redémarrage est nécessaire',
   sign_in_from_new_address: 'Connexion depuis une nouvelle adresse',

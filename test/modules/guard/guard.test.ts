@@ -4,7 +4,9 @@ import { enableModule, findModule, saveModule } from '../../../db/modules.ts'
 import { createGuard } from '../../../modules/guard/guard.ts'
 import { endFile, type Note, writeRecord } from '../../../modules/guard/notes.ts'
 import { temporaryFolder } from '../../db/folder.ts'
+import { takenOutEvent } from '../../../serve/module-start.ts'
 import { audited } from '../../functions/answers.ts'
+import { told } from '../../functions/notifications/told.ts'
 import { record, withModules } from '../../functions/modules/module.ts'
 
 const HOUR_MS = 3_600_000
@@ -43,7 +45,17 @@ async function guarded({ isCounted = false } = {}) {
     /** A start that ends without a word, unless it is stopped. */
     async start({ trial, endsTooOften = false }: { trial?: string; endsTooOften?: boolean } = {}) {
       const { log } = services
-      const about = { db, folder, dataDir, clock: () => new Date(now), log, machine, isCounted, isRestarted: true }
+      const about = {
+        db,
+        folder,
+        dataDir,
+        clock: () => new Date(now),
+        log,
+        machine,
+        isCounted,
+        isRestarted: true,
+        tell: takenOutEvent,
+      }
       const guard = createGuard(about)
       const begun = await guard.begin({ trial, endsTooOften })
       const faults = await Promise.all(['old', 'new'].map(async (id) => (await findModule(db, id))?.fault ?? null))
@@ -63,7 +75,16 @@ test('the module that a note blames is taken out, with its reason and an entry i
   expect(await audited(db)).toMatchObject([
     { action: 'module_taken_out', username: null, ip: 'service', target: 'new', details: { error: fault } },
   ])
+  expect(await told(db)).toMatchObject([
+    {
+      event: 'module_taken_out',
+      severity: 'warning',
+      target: null,
+      details: { module: 'new', name: 'Le module new', message: fault },
+    },
+  ])
   expect(await start()).toMatchObject({ out: ['new'], isDifferent: false })
+  expect(await told(db)).toHaveLength(1)
 })
 
 test.each([
