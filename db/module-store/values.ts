@@ -47,3 +47,26 @@ export function saveModuleValue(
 export function removeModuleValue(module: string, name: string): Statement {
   return { sql: 'DELETE FROM module_values WHERE module = ? AND name = ?', args: [module, name] }
 }
+
+/**
+ * Removes values of one kind whose names are not among `names`, which former versions of the module have left: all but
+ * the `most` newest.
+ */
+export function removeOldValues(
+  { module, kind, names }: { module: string; kind: string; names: readonly string[] },
+  most: number,
+): Statement {
+  return {
+    sql: `DELETE FROM module_values WHERE module = ?1 AND name IN (
+            SELECT name FROM module_values
+            WHERE module = ?1 AND substr(name, 1, length(?2)) = ?2
+              AND name NOT IN (SELECT ?2 || value FROM json_each(?3))
+            ORDER BY updated_at DESC, name LIMIT -1 OFFSET ?4)`,
+    args: [module, kind, JSON.stringify(names), most],
+  }
+}
+
+/** Counts the modules with this id: 0 or 1. */
+export function installedModules(module: string): Statement {
+  return { sql: 'SELECT count(*) FROM modules WHERE id = ?', args: [module] }
+}

@@ -4,14 +4,22 @@
  */
 
 import * as z from 'zod'
+import { onlyIf } from '../../db/audit.ts'
 import type { Statement } from '../../db/libsql/database.ts'
-import { moduleValues, saveModuleValue } from '../../db/module-store/values.ts'
+import {
+  installedModules,
+  moduleValues,
+  removeModuleValue,
+  removeOldValues,
+  saveModuleValue,
+} from '../../db/module-store/values.ts'
 import { timestamp } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { SecretError } from '../../platform/secrets.ts'
 import { parseJson } from '../../platform/untrusted.ts'
 import { fail } from '../../runtime/errors.ts'
 import { type AnyFunction, READS, WRITES } from '../../runtime/function.ts'
+import { nodeOf, takesNull } from '../page-schema.ts'
 import type { StoreServices } from './store.ts'
 
 /** The settings that a module declares: their schemas by name, and the names of the secret ones. */
@@ -68,7 +76,8 @@ export function settingsFunctions(id: string, definition: SettingsDefinition): A
     Object.fromEntries(
       names.map((name) => {
         const schema = bare(shapeOf(definition.fields, name))
-        return [name, (isSecret(name) ? writtenSecret(schema) : withDescription(schema, definition, name)).optional()]
+        const written = isSecret(name) ? writtenSecret(schema) : withDescription(schema, definition, name)
+        return [name, written.nullable().optional()]
       }),
     ),
   )
@@ -91,7 +100,8 @@ export function settingsFunctions(id: string, definition: SettingsDefinition): A
     method: 'PATCH',
     path,
     summary: 'Change settings',
-    description: 'Changes all given settings or none. An empty secret means no change.',
+    description:
+      'Changes all given settings or none. null returns a setting to its default, unless null is one of its values, and removes a secret; an empty secret means no change.',
     auth: 'admin',
     stepUp: true,
     rateLimit: WRITES,
@@ -117,14 +127,16 @@ async function changeSettings(
 ): Promise<{ message: string }> {
   const { db, clock, auditEntry } = context
   const before = await readSettings(context, id, { fields, secrets })
-  const given = Object.entries(change).filter(
-    ([name, value]) =>
-      value !== undefined &&
-      !(secrets.includes(name) && value === '') &&
-      JSON.stringify(value) !== JSON.stringify(before[name]),
-  )
+  const stored = new Set((await moduleValues(db, id, SETTING)).map(({ name }) => name.slice(SETTING.length)))
+  const asDefault = (name: string, value: unknown) => value === null && !isNullAllowed(shapeOf(fields, name))
+  const given = Object.entries(change).filter(([name, value]) => {
+    if (value === undefined || (secrets.includes(name) && value === '')) return false
+    return asDefault(name, value) ? stored.has(name) : JSON.stringify(value) !== JSON.stringify(before[name])
+  })
   if (given.length === 0) return { message: 'Aucun réglage n’a changé.' }
-  const after = { ...before, ...Object.fromEntries(given) }
+  const defaultOf = (name: string) => (secrets.includes(name) ? undefined : shapeOf(fields, name).parse(undefined))
+  const changed = given.map(([name, value]) => [name, asDefault(name, value) ? defaultOf(name) : value] as const)
+  const after = { ...before, ...Object.fromEntries(changed) }
   const missing = secrets.filter((name) => after[name] === undefined)
   // A refinement of the whole object sees all settings; a secret that nobody has stored is no fault of this change.
   const checked = await fields.safeParseAsync(after)
@@ -134,14 +146,20 @@ async function changeSettings(
     throw fail('invalid_request', { details })
   }
   const now = timestamp(clock())
-  await db.batch([
+  const names = Object.keys(fields.shape)
+  const entry = { target: id, details: { fields: given.map(([name]) => name).join(', ') } }
+  const counts = await db.batch([
+    removeOldValues({ module: id, kind: SETTING, names }, MOST),
     ...given.map(([name, value]) => {
+      if (asDefault(name, value)) return removeModuleValue(id, SETTING + name)
       const secret = secrets.includes(name)
       const text = secret ? context.secrets.seal(sealedAs(id, name), String(value)) : JSON.stringify(value)
       return saveModuleValue({ module: id, kind: SETTING, name, value: text, secret }, 2 * MOST, now)
     }),
-    auditEntry('module_settings_changed', { target: id, details: { fields: given.map(([name]) => name).join(', ') } }),
+    onlyIf(auditEntry('module_settings_changed', entry), installedModules(id)),
   ])
+  // The module was removed meanwhile: with its record, all its settings are gone.
+  if (counts.at(-1) === 0) throw fail('not_found')
   return { message: 'Réglages enregistrés.' }
 }
 
@@ -204,6 +222,11 @@ function bare(schema: z.ZodType): z.ZodType {
   if (!isWrapped) return schema
   const inner: unknown = schema.unwrap()
   return inner instanceof z.ZodType ? bare(inner) : schema
+}
+
+/** Whether null is a value of a setting, rather than the wish for its default. */
+function isNullAllowed(schema: z.ZodType): boolean {
+  return takesNull(nodeOf(bare(schema), 'input'))
 }
 
 /** Keeps the title and the description that the unwrapped schema loses; forms show them. */

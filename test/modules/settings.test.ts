@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
+import { removeModule } from '../../db/modules.ts'
 import { saveModuleValue } from '../../db/module-store/values.ts'
 import { answered, audited, refused } from '../functions/answers.ts'
 import { appWithModules } from './kit-app.ts'
@@ -98,6 +99,33 @@ test.each([
   expect(await app.db.query(z.looseObject({}), 'SELECT * FROM module_values')).toEqual([])
 })
 
+test('null returns a setting to its default and unsets a secret', async () => {
+  const app = await appWithModules({ mail: MODULE })
+  await ok(app.request('PATCH', SETTINGS, { as: 'admin', body: { port: 2525, sender: 'x', token: 'swordfish' } }))
+
+  await ok(app.request('PATCH', SETTINGS, { as: 'admin', body: { port: null, sender: null, token: null } }))
+  expect(await ok(app.request('GET', SETTINGS, { as: 'admin' }))).toEqual({
+    server: 'mail.example',
+    port: 25,
+    token_set: false,
+  })
+  expect(await app.db.query(z.looseObject({}), 'SELECT * FROM module_values')).toEqual([])
+  expect((await audited(app.db)).at(-1)).toMatchObject({ details: { fields: 'port, sender, token' } })
+  const again = await app.request('PATCH', SETTINGS, { as: 'admin', body: { port: null, token: null } })
+  expect(await answered(again, 200)).toEqual({ message: 'Aucun réglage n’a changé.' })
+})
+
+test('null is a value of a setting that takes it', async () => {
+  const app = await appWithModules({
+    maybe:
+      'export default ({ z, defineSettings }) => [defineSettings({ fields: z.object({ at: z.int().nullable().default(3) }) })]',
+  })
+  const path = '/api/modules/maybe/settings'
+
+  await ok(app.request('PATCH', path, { as: 'admin', body: { at: null } }))
+  expect(await ok(app.request('GET', path, { as: 'admin' }))).toEqual({ at: null })
+})
+
 test('only administrators read and change settings', async () => {
   const app = await appWithModules({ mail: MODULE })
 
@@ -130,6 +158,34 @@ test('a setting that was a secret once counts as not set, and can be set again',
   expect(await ok(app.request('GET', SETTINGS, { as: 'admin' }))).not.toHaveProperty('token')
   await ok(app.request('PATCH', SETTINGS, { as: 'admin', body: { token: 'in the open' } }))
   expect(await ok(app.request('GET', SETTINGS, { as: 'admin' }))).toMatchObject({ token: 'in the open' })
+})
+
+test('settings of former versions leave room for those of the present one, and the newest of them stay', async () => {
+  const app = await appWithModules({ mail: MODULE })
+  await app.db.run(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+    INSERT INTO module_values SELECT 'mail', 'setting:old' || i, '1', 0, printf('%03d', i) FROM n`)
+
+  await ok(app.request('PATCH', SETTINGS, { as: 'admin', body: { port: 2525, token: 'swordfish' } }))
+  expect(await ok(app.request('GET', SETTINGS, { as: 'admin' }))).toMatchObject({ port: 2525, token_set: true })
+  const Name = z.object({ name: z.string() })
+  const names = (await app.db.query(Name, 'SELECT name FROM module_values')).map(({ name }) => name)
+  expect(names).toHaveLength(102)
+  expect(names).toEqual(expect.arrayContaining(['setting:old101', 'setting:old200']))
+})
+
+test('nothing is said to be saved, or audited, when the module is removed meanwhile', async () => {
+  const slow = `
+    export default ({ z, defineSettings }) => [
+      defineSettings({
+        fields: z.object({ port: z.number().default(1) }).refine(async () => { await globalThis.meanwhile(); return true }),
+      }),
+    ]`
+  const app = await appWithModules({ slow })
+  Object.assign(globalThis, { meanwhile: () => app.db.batch([removeModule('slow')]) })
+
+  const path = '/api/modules/slow/settings'
+  await refused(await app.request('PATCH', path, { as: 'admin', body: { port: 2 } }), 404, 'not_found')
+  expect(await audited(app.db)).toEqual([])
 })
 
 test('a refinement of all settings sees those that a change leaves as they are', async () => {
