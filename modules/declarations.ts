@@ -42,7 +42,8 @@ export function parseDeclarations(id: string, declared: unknown, known: KnownCod
       .map((each) => ({ value: parsed(schema, each), wrong: wrongIn(each), number: each.number }))
   const declaredSettings = ofKind('settings', SettingsDeclaration)
   const settings = checkSettings(id, functions, declaredSettings)
-  if (settings) functions.push(...settingsFunctions(id, settings))
+  // First, so that no endpoint with a parameter answers in their place.
+  if (settings) functions.unshift(...settingsFunctions(id, settings))
   const tasks = checkTasks(ofKind('task', TaskDeclaration))
   const [page, another] = ofKind('page', PageDeclaration)
   if (another) throw another.wrong('une page est déjà déclarée')

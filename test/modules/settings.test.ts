@@ -115,6 +115,20 @@ test('null returns a setting to its default and unsets a secret', async () => {
   expect(await answered(again, 200)).toEqual({ message: 'Aucun réglage n’a changé.' })
 })
 
+test('an endpoint of the module with a parameter does not answer in the place of its settings', async () => {
+  const key = `defineFunction({
+    method: 'GET', path: '/api/modules/mail/:key', auth: 'user', rateLimit: false,
+    request: { params: z.object({ key: z.string() }) },
+    response: z.object({ key: z.string() }), handler: ({ params }) => params,
+  }),`
+  const app = await appWithModules({ mail: MODULE.replace('=> [', `=> [${key}`) })
+
+  expect(await ok(app.request('GET', SETTINGS, { as: 'admin' }))).toMatchObject({ port: 25 })
+  await refused(await app.request('GET', SETTINGS, { as: 'user' }), 403, 'forbidden')
+  await ok(app.request('PATCH', SETTINGS, { as: 'admin', body: { port: 2525 } }))
+  expect(await ok(app.request('GET', '/api/modules/mail/other', { as: 'user' }))).toEqual({ key: 'other' })
+})
+
 test('null is a value of a setting that takes it', async () => {
   const app = await appWithModules({
     maybe:
