@@ -33,6 +33,9 @@ export type Fault =
   | { fault: 'required' | 'number' | 'whole' }
   | { fault: 'least' | 'most' | 'shortest' | 'longest'; limit: number }
 
+/** The key of a typed text that is `true` when the stored secret of a field is to be removed. No name has a space. */
+export const removalOf = (name: string) => `${name} removed`
+
 type Filled = { body: Record<string, unknown> } | { wrong: Record<string, Fault> }
 
 /** Returns the body of the request, or what is wrong with the fields. `before` are the texts from before the user typed. */
@@ -40,6 +43,10 @@ export function filled(fields: readonly FormField[], typed: Typed, before: Typed
   const wrong: Record<string, Fault> = {}
   const body: Record<string, unknown> = {}
   for (const field of fields) {
+    if (typed[removalOf(field.name)] === 'true') {
+      body[field.name] = null
+      continue
+    }
     const found = typedValue(field, typed[field.name] ?? '', before[field.name] ?? '')
     if ('fault' in found) wrong[field.name] = found
     else if (found.value !== undefined) body[field.name] = found.value

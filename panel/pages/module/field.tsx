@@ -10,13 +10,16 @@ interface ModuleFieldProps {
   value: string
   /** Whether the service has a secret for it. */
   isStored: boolean
+  /** Whether that secret is to be removed. */
+  isRemoved: boolean
   error: string | undefined
   change(text: string): void
+  remove(text: string): void
 }
 
 /** A field of a module's form. */
-export function ModuleField({ field, value, isStored, error, change }: ModuleFieldProps) {
-  const { name, label, help, as, required, choices } = field
+export function ModuleField({ field, value, isStored, isRemoved, error, change, remove }: ModuleFieldProps) {
+  const { name, label, help, as, required, nullable, choices } = field
   const say = moduleWords()
   const id = useId()
   const hint = [help && said(help), as === 'password' && isStored && say.secretSet].filter(Boolean).join(' ')
@@ -61,13 +64,25 @@ export function ModuleField({ field, value, isStored, error, change }: ModuleFie
           </select>
         )}
         {as === 'textarea' && <textarea {...input} rows={5} onInput={typing} />}
-        {as === 'password' && <input {...input} type="password" autoComplete="new-password" onInput={typing} />}
+        {as === 'password' && (
+          <input {...input} type="password" autoComplete="new-password" disabled={isRemoved} onInput={typing} />
+        )}
         {as === 'number' && (
           <input {...input} type="text" inputMode="decimal" autoComplete="off" class="module-number" onInput={typing} />
         )}
         {as === 'text' && <input {...input} type="text" autoComplete="off" onInput={typing} />}
       </div>
       <Said id={id} hint={hint} error={error} />
+      {as === 'password' && isStored && nullable && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isRemoved}
+            onChange={({ currentTarget }) => remove(currentTarget.checked ? 'true' : '')}
+          />
+          {say.secretRemove(said(label))}
+        </label>
+      )}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { fieldErrors } from '../../nouns/failure.ts'
 import { localeOf } from '../../nouns/format.ts'
-import { begun, type Fault, filled } from '../../nouns/module-form.ts'
+import { begun, type Fault, filled, removalOf } from '../../nouns/module-form.ts'
 import { valueAt } from '../../nouns/module-values.ts'
 import { Action, useAct } from '../../parts/action.tsx'
 import { focusWrong } from '../../parts/field.tsx'
@@ -84,8 +84,10 @@ function Fields({ form, present, changed }: { form: Form; present: unknown; chan
           field={field}
           value={typed[field.name] ?? before[field.name] ?? ''}
           isStored={valueAt(present, `${field.name}_set`) === true}
+          isRemoved={typed[removalOf(field.name)] === 'true'}
           error={errorOf(field.name)}
           change={(text) => type((now) => ({ ...now, [field.name]: text }))}
+          remove={(text) => type((now) => ({ ...now, [field.name]: '', [removalOf(field.name)]: text }))}
         />
       ))}
       <Problem error={act.error.value} />

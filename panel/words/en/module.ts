@@ -17,6 +17,7 @@ export const module: typeof fr = {
   submit: 'Save',
   choose: 'Choose…',
   secretSet: 'A value is stored. Unchanged if empty.',
+  secretRemove: (label) => `Remove the stored value (${label})`,
   fault: {
     required: 'Fill this in.',
     number: 'Enter a number.',

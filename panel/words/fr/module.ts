@@ -16,6 +16,7 @@ export const module = {
   submit: 'Enregistrer',
   choose: 'Choisir…',
   secretSet: 'Une valeur est enregistrée. Inchangée si vide.',
+  secretRemove: (label: string) => `Supprimer la valeur enregistrée (${label})`,
   fault: {
     required: 'À remplir.',
     number: 'Saisissez un nombre.',
