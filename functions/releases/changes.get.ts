@@ -8,7 +8,7 @@ import { type ForgeAddress, ForgeError } from '../registry/forge.ts'
 import { forgeOf } from '../registry/registry.ts'
 import { defineFunction } from '../services.ts'
 import { type ChangedFile, netFiles, undone } from './changed-files.ts'
-import { compare, hasCommit, isUnreadable, MAX_FILES } from './forge-versions.ts'
+import { areBetween, compare, hasCommit, isNamed, isUnreadable, MAX_FILES } from './forge-versions.ts'
 import { within } from './release.ts'
 
 const ChangeCommit = z.object({ commit: z.string(), title: z.string(), author: z.string(), date: z.string() })
@@ -24,6 +24,9 @@ const Changes = z.object({
 })
 type Changes = z.infer<typeof Changes>
 
+const NAMED =
+  'Une branche ou une étiquette (tag) du dépôt porte le nom d’un de ces commits : la forge la comparerait à sa place.'
+const OTHERS = 'La forge a comparé d’autres commits que ceux-ci.'
 /** The specification's time-out for the forge. */
 const TIMEOUT_MS = 10_000
 
@@ -83,7 +86,8 @@ async function readChanges(
 ): Promise<Changes> {
   const requests = createForgeRequests(address)
   const home = { org: address.org, repository: id }
-  const [hasFrom, hasTo] = await Promise.all([from, to].map((commit) => hasCommit(requests, home, commit, signal)))
+  const ends = [from, to]
+  const [hasFrom, hasTo] = await Promise.all(ends.map((commit) => hasCommit(requests, home, commit, signal)))
   if (!hasFrom) return nothing('from_missing', 'La forge n’a plus le commit installé : la branche a été réécrite.')
   if (!hasTo) return nothing('to_missing', 'La forge n’a pas ce commit.')
   const [added, dropped] = await Promise.all([
@@ -91,6 +95,9 @@ async function readChanges(
     compare(requests, home, { base: to, head: from }, signal),
   ])
   if (!added || !dropped) return nothing('forge_failed', 'La forge ne compare pas ces deux commits.')
+  const named = await Promise.all(ends.map((commit) => isNamed(requests, home, commit, signal)))
+  if (named.includes(true)) return nothing('forge_failed', NAMED)
+  if (!areBetween(from, to, added, dropped)) return nothing('forge_failed', OTHERS)
   const net: ChangedFile[] = netFiles([...undone(dropped.files), ...added.files])
   return {
     commits: added.commits,

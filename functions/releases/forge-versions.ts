@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Commit } from '../registry/forge-files.ts'
+import { Commit, findTip } from '../registry/forge-files.ts'
 import { ForgeError, type ForgeRequests, type Wanted } from '../registry/forge-requests.ts'
 import { type ChangedFile, type FileStatus, netFiles } from './changed-files.ts'
 
@@ -28,6 +28,8 @@ export interface Difference {
   total: number
   commits: ChangeCommit[]
   files: ChangedFile[]
+  /** The commits that the listed ones follow. */
+  parents: ReadonlySet<string>
 }
 
 export interface ChangeCommit {
@@ -85,6 +87,7 @@ const GiteaCompare = z.object({
           message: z.string().transform(line(MAX_LINE)),
           author: z.object({ name: z.string().transform(line(100)).catch(''), date: Moment }).nullish(),
         }),
+        parents: z.array(z.object({ sha: Commit })).nullish(),
         files: z
           .array(z.object({ filename: z.string().max(4_096), status: z.enum(STATUSES).catch('modified') }))
           .nullish(),
@@ -185,7 +188,37 @@ export async function compare(
     })),
     // The forge lists the newest commit first.
     files: netFiles(commits.toReversed().flatMap(({ files }) => files ?? [])),
+    parents: new Set(commits.flatMap(({ parents }) => parents?.map(({ sha }) => sha) ?? [])),
   }
+}
+
+/**
+ * Returns whether a branch or a tag has the name of a commit. `compare` takes a name for a branch or a tag before it takes
+ * it for a commit, so it would compare something else.
+ */
+export async function isNamed(
+  requests: ForgeRequests,
+  { org, repository }: Home,
+  commit: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const found = await Promise.all([
+    findTip(requests, { org, repository, branch: commit }, signal),
+    findTag(requests, { org, repository }, commit, signal),
+  ])
+  return found.some((target) => target !== undefined)
+}
+
+/**
+ * Whether two differences can be those between these commits, there and back: each list ends at its commit, and where one
+ * of the lists is empty, the other one begins right after its commit.
+ */
+export function areBetween(from: string, to: string, added: Difference, dropped: Difference): boolean {
+  const [newest, newestDropped] = [added.commits[0]?.commit, dropped.commits[0]?.commit]
+  if (from === to) return newest === undefined && newestDropped === undefined
+  if (newest === undefined) return newestDropped === from && dropped.parents.has(to)
+  if (newestDropped === undefined) return newest === to && added.parents.has(from)
+  return newest === to && newestDropped === from
 }
 
 /** Whether an error says that a list was too long or not a forge's, not that the forge is away. */

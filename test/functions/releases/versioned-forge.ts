@@ -31,6 +31,8 @@ export interface VersionedForge {
   forget(commit: string): void
   /** Pushes files to a branch whose name is that of a commit: a `ref` of the forge means this branch. */
   pretend(name: string, commit: string, files: Files): void
+  /** Points such a branch at a commit. */
+  pretendAt(name: string, commit: string, target: string): void
 }
 
 export async function versionedForge(options?: Parameters<typeof testForge>[0]): Promise<VersionedForge> {
@@ -39,6 +41,8 @@ export async function versionedForge(options?: Parameters<typeof testForge>[0]):
   const tips = new Map<string, string>()
   const tags = new Map<string, Map<string, string>>()
   const releases = new Map<string, Published[]>()
+  /** The commits of branches that are named like commits, by these names. */
+  const pretended = new Map<string, string>()
 
   const ancestors = (sha: string | undefined): Commit[] => {
     const commit = sha === undefined ? undefined : commits.get(sha)
@@ -59,6 +63,7 @@ export async function versionedForge(options?: Parameters<typeof testForge>[0]):
   const commitOf = (commit: Commit) => ({
     sha: commit.sha,
     commit: { message: `${commit.title}\n\nMore words.\n`, author: { name: 'Alice', email: 'a@example', date: DATE } },
+    parents: commit.parent === undefined ? [] : [{ sha: commit.parent, url: '', created: DATE }],
     files: changesOf(commit),
   })
   const answerOf = (name: string, kind: string, rest: string): unknown => {
@@ -69,7 +74,8 @@ export async function versionedForge(options?: Parameters<typeof testForge>[0]):
       const commit = commits.get(rest.slice('commits/'.length))
       return commit && commitOf(commit)
     }
-    const [base = '', head = ''] = rest.split('..')
+    // Each end is a branch or a tag before it is a commit.
+    const [base = '', head = ''] = rest.split('..').map((end) => pretended.get(end) ?? tags.get(name)?.get(end) ?? end)
     const known = new Set(ancestors(base).map(({ sha }) => sha))
     const added = ancestors(head).filter(({ sha }) => !known.has(sha))
     return { total_commits: added.length, commits: added.map(commitOf) }
@@ -104,6 +110,11 @@ export async function versionedForge(options?: Parameters<typeof testForge>[0]):
     pretend(name, commit, files) {
       const now = commits.get(tips.get(name) ?? '')?.files ?? {}
       forge.put({ name, branches: { main: { files: now }, [commit]: { files } } })
+    },
+    pretendAt(name, commit, target) {
+      const now = commits.get(tips.get(name) ?? '')?.files ?? {}
+      forge.put({ name, branches: { main: { files: now }, [commit]: { files: commits.get(target)?.files ?? {} } } })
+      pretended.set(commit, target)
     },
     tag(name, tag, commit) {
       const of = tags.get(name) ?? new Map<string, string>()

@@ -133,6 +133,55 @@ test('after a forced push the changes count the commits that are lost, or say th
   expect(await app.changes(other, first)).toMatchObject({ unknown: 'to_missing' })
 })
 
+test('no changes are shown where a branch or a tag has the name of one of the commits, which would be compared instead', async () => {
+  const named = {
+    commits: [],
+    files: [],
+    unknown: 'forge_failed',
+    error: expect.stringMatching(/^Une branche ou une étiquette \(tag\) /),
+  }
+  const ways = ['branch', 'tag'] as const
+  for (const way of ways)
+    for (const end of ['from', 'to'] as const) {
+      const app = await start()
+      const from = app.on.push('notes', page('1'))
+      app.on.push('notes', page('2 (bad)'))
+      const last = app.on.push('notes', page('3'))
+      const to = app.on.push('notes', page('4'))
+      if (way === 'tag') app.on.tag('notes', end === 'from' ? from : to, last)
+      else app.on.pretendAt('notes', end === 'from' ? from : to, last)
+
+      expect({ way, end, ...Object(await app.changes(from, to)) }).toMatchObject({ way, end, ...named })
+      expect(await app.changes(to, from)).toMatchObject(named)
+    }
+})
+
+test('no changes are shown of other commits than the asked ones, whatever the forge says of its branches', async () => {
+  const app = await start()
+  const from = app.on.push('notes', page('1'))
+  const bad = app.on.push('notes', page('2 (bad)'))
+  const last = app.on.push('notes', page('3'))
+  const to = app.on.push('notes', page('4'))
+  const instead = async (one: string, other: string) => {
+    const answer = app.on.forge.behave
+    app.on.forge.behave = (request, response) => {
+      if (request.url?.includes('/compare/')) request.url = request.url.replace(one, other)
+      return answer?.(request, response) ?? false
+    }
+    const changes = await app.changes(from, to)
+    app.on.forge.behave = answer
+    return changes
+  }
+
+  for (const changes of [await instead(from, last), await instead(to, bad), await instead(to, from)])
+    expect(changes).toMatchObject({
+      commits: [],
+      unknown: 'forge_failed',
+      error: expect.stringMatching(/d’autres commits/),
+    })
+  expect(await app.changes(from, to)).toMatchObject({ commits_total: 3, unknown: null })
+})
+
 test('a long list of changes is bounded, and one that is too long to be read says so', async () => {
   const app = await start()
   const first = app.on.push('notes', page('0'))

@@ -90,6 +90,11 @@ export const moduleSentences: readonly Pair[] = [
   ['La forge n’a pas ce commit.', 'The forge does not have this commit.'],
   ['La forge ne compare pas ces deux commits.', 'The forge does not compare these two commits.'],
   [
+    'Une branche ou une étiquette (tag) du dépôt porte le nom d’un de ces commits : la forge la comparerait à sa place.',
+    'A branch or a tag of the repository has the name of one of these commits: the forge would compare it instead.',
+  ],
+  ['La forge a comparé d’autres commits que ceux-ci.', 'The forge has compared other commits than these.'],
+  [
     'Ses fichiers sont ceux du commit {}, pas ceux du commit {} enregistré.',
     'Its files are those of commit {}, not those of the recorded commit {}.',
   ],
