@@ -38,12 +38,7 @@ export async function pushFiles(
 ): Promise<string> {
   const folder = join(dirname(gitea.repositories), '..', 'pushed', `${name}-${Math.random()}.git`)
   const commit = await writeBare(folder, files, branch)
-  const to = new URL(`${gitea.url}/${ORG}/${name}.git`)
-  to.username = ADMIN
-  to.password = gitea.token
-  // Stronger than a setting of git, which a variable of the machine may replace.
-  const env = { ...process.env, ...(gitea.certificate && { GIT_SSL_CAINFO: gitea.certificate }) }
-  await run('git', ['-C', folder, 'push', '--quiet', '--force', to.href, branch], { env, timeout: 60_000 })
+  await push(gitea, name, folder, branch)
   await rm(folder, { recursive: true })
   // The forge takes notice of a push some milliseconds after it has confirmed it.
   await vi.waitFor(
@@ -54,6 +49,29 @@ export async function pushFiles(
     { timeout: 60_000, interval: 20 },
   )
   return commit
+}
+
+async function push(gitea: Gitea, name: string, folder: string, what: string): Promise<void> {
+  const to = new URL(`${gitea.url}/${ORG}/${name}.git`)
+  to.username = ADMIN
+  to.password = gitea.token
+  // Stronger than a setting of git, which a variable of the machine may replace.
+  const env = { ...process.env, ...(gitea.certificate && { GIT_SSL_CAINFO: gitea.certificate }) }
+  await run('git', ['-C', folder, 'push', '--quiet', '--force', to.href, what], { env, timeout: 60_000 })
+}
+
+const Committed = z.object({ commit: z.object({ sha: z.string() }) })
+
+/** Adds a file to the branch main, on top of its tip, and returns the commit. */
+export async function addFile(gitea: Gitea, name: string, path: string, text: string): Promise<string> {
+  const body = { content: Buffer.from(text).toString('base64'), branch: 'main', message: `adds ${path}` }
+  return Committed.parse(await gitea.api('POST', `/repos/${ORG}/${name}/contents/${path}`, body)).commit.sha
+}
+
+/** Points a reference, such as `refs/tags/v1`, at a commit that the repository has; without one, removes it. */
+export function pushRef(gitea: Gitea, name: string, ref: string, commit = ''): Promise<void> {
+  // The repository is pushed to itself, through the forge.
+  return push(gitea, name, join(gitea.repositories, `${name}.git`), `${commit}:${ref}`)
 }
 
 const Described = z.object({ empty: z.boolean(), branch_count: z.number().optional() })
