@@ -35,6 +35,8 @@ export interface Gitea {
   api(method: string, path: string, body?: unknown): Promise<unknown>
   /** Returns a new token with these scopes. */
   tokenFor(username: string, scopes: string): Promise<string>
+  /** The processor time in seconds that it has used so far, with the programs that it has started. */
+  cpuSeconds(): Promise<number>
   /** Stops and continues the process: a forge that accepts connections and answers nothing. */
   freeze(): void
   thaw(): void
@@ -138,6 +140,11 @@ export async function startGitea({ tls = false, rootUrl }: { tls?: boolean; root
     certificate,
     api,
     tokenFor,
+    async cpuSeconds() {
+      const fields = (await readFile(`/proc/${service.pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? []
+      // utime, stime, cutime and cstime, in hundredths.
+      return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / 100
+    },
     freeze: () => void service.kill('SIGSTOP'),
     thaw: () => void service.kill('SIGCONT'),
     close,
