@@ -23,13 +23,18 @@ const Version = z.object({ version: z.number() })
 const Sealed = z.object({ name: z.string(), value: z.string() })
 
 const SEALED = `
-  SELECT key AS name, value FROM settings WHERE key IN ('ssh_password', 'ssh_key', 'ssh_key_next', 'hypervisor_token') AND value <> ''
+  SELECT key AS name, value FROM settings WHERE key IN ('ssh_password', 'ssh_key', 'ssh_key_next', 'hypervisor_token', 'forge_token')
+    AND value <> ''
   UNION ALL SELECT 'signing_key:' || kid, private_sealed FROM signing_keys`
 
 /** Secrets in tables that copies of earlier versions do not have. */
 const NEWER = {
   notification_channels: `SELECT 'notification_channel:' || id AS name, secrets AS value FROM notification_channels`,
   schedules: `SELECT 'schedule_ping:' || id AS name, ping AS value FROM schedules WHERE ping IS NOT NULL`,
+  factors: `SELECT 'totp ' || user_id AS name, secret_sealed AS value FROM factors WHERE secret_sealed IS NOT NULL`,
+  module_values: `SELECT CASE WHEN name LIKE 'secret:%' THEN 'module:' || module || ':' || substr(name, 8)
+      ELSE 'module-setting:' || module || ':' || substr(name, 9) END AS name, value
+    FROM module_values WHERE is_secret = 1`,
 } as const
 
 /** Reads a database file without changing it. Rejects if it is damaged or does not belong to this service. */

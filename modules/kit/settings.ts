@@ -153,7 +153,7 @@ async function changeSettings(
     ...given.map(([name, value]) => {
       if (asDefault(name, value)) return removeModuleValue(id, SETTING + name)
       const secret = secrets.includes(name)
-      const text = secret ? context.secrets.seal(sealedAs(id, name), String(value)) : JSON.stringify(value)
+      const text = secret ? context.secrets.seal(sealedSetting(id, name), String(value)) : JSON.stringify(value)
       return saveModuleValue({ module: id, kind: SETTING, name, value: text, secret }, 2 * MOST, now)
     }),
     onlyIf(auditEntry('module_settings_changed', entry), installedModules(id)),
@@ -196,7 +196,7 @@ function opened(
   log: Log,
 ): string | undefined {
   try {
-    return secrets.open(sealedAs(id, name), text)
+    return secrets.open(sealedSetting(id, name), text)
   } catch (error) {
     if (!(error instanceof SecretError)) throw error
     log.warn({ module: id, setting: name, err: error }, 'a stored secret cannot be decrypted')
@@ -204,7 +204,8 @@ function opened(
   }
 }
 
-const sealedAs = (id: string, name: string) => `module-setting:${id}:${name}`
+/** The name under which a secret setting of a module is sealed. */
+export const sealedSetting = (id: string, name: string): string => `module-setting:${id}:${name}`
 
 function shapeOf({ shape }: z.ZodObject, name: string): z.ZodType {
   const schema: unknown = shape[name]

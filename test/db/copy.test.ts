@@ -12,7 +12,15 @@ import { addSchedule } from '../../db/schedules/schedules.ts'
 import { writeSettings } from '../../db/settings.ts'
 import { addSigningKey, revokeOtherSigningKeys } from '../../db/signing-keys.ts'
 import { listAccounts } from '../../db/access/users.ts'
+import { addingTotp } from '../../db/access/factors.ts'
+import { saveModuleValue } from '../../db/module-store/values.ts'
+import { saveModule } from '../../db/modules.ts'
 import { saveUser } from '../../db/users.ts'
+import { totpSecret } from '../../functions/factors/totp.ts'
+import { sealedSetting } from '../../modules/kit/settings.ts'
+import { moduleStore } from '../../modules/kit/store.ts'
+import { createSecrets } from '../../platform/secrets.ts'
+import { record } from '../functions/modules/module.ts'
 import { sealName } from '../../notifications/channel-secrets.ts'
 import { pingSecret } from '../../schedules/schedules.ts'
 import { NOW, open, openMigrated } from './database.ts'
@@ -156,6 +164,33 @@ test('inspection of a sound copy returns its version and all secrets by name, an
   expect((await readFile(file)).equals(before)).toBe(true)
 })
 
+test('the secrets of the forge, of modules and of second factors are among those of a copy, under the names that seal them', async () => {
+  const folder = await temporaryFolder()
+  const db = await openMigrated(`file:${folder}/a.db`)
+  const secrets = createSecrets(Buffer.alloc(32, 1))
+  await writeSettings(db, { forge_token: secrets.seal('forge_token', 'the token') }, NOW)
+  await db.batch([saveModule(record('notes'), NOW)])
+  const store = moduleStore({ db, secrets, clock: () => new Date(NOW) }, 'notes')
+  await store.secrets.set('kept', 'of the store')
+  await store.set('plain', 'no secret')
+  const setting = { module: 'notes', kind: 'setting:', name: 'key', secret: true }
+  const value = secrets.seal(sealedSetting('notes', 'key'), 'of the settings')
+  await db.batch([saveModuleValue({ ...setting, value }, 9, NOW)])
+  const { id: userId } = await saveUser(db, 'alice', true, NOW)
+  const secret = secrets.seal(totpSecret(userId), 'of a factor')
+  await db.batch(addingTotp({ userId, name: 'Téléphone', secret, step: 1 }, 9, NOW))
+  await copyInto(db, join(folder, 'b.db'))
+
+  const { sealed } = await inspectCopy(join(folder, 'b.db'))
+
+  expect(sealed.map(({ name, value: text }) => secrets.open(name, text)).sort()).toEqual([
+    'of a factor',
+    'of the settings',
+    'of the store',
+    'the token',
+  ])
+})
+
 test('the names under which channels and pinged addresses are sealed are those that the service uses', () => {
   expect([sealName('c'), pingSecret('s')]).toEqual(['notification_channel:c', 'schedule_ping:s'])
 })
@@ -164,7 +199,14 @@ test('a copy of an earlier version, without channels and schedules, is inspected
   const folder = await temporaryFolder()
   const db = await openMigrated(`file:${folder}/a.db`)
   await writeSettings(db, { ssh_host: 'pve', ssh_password: 'v1.ssh' }, NOW)
-  for (const table of ['notification_deliveries', 'notification_channels', 'schedule_runs', 'schedules'])
+  for (const table of [
+    'module_values',
+    'factors',
+    'notification_deliveries',
+    'notification_channels',
+    'schedule_runs',
+    'schedules',
+  ])
     await db.run(`DROP TABLE ${table}`)
   await copyInto(db, join(folder, 'b.db'))
 
