@@ -1902,6 +1902,7 @@ export interface Operations {
       | 'invalid_request'
       | 'module_busy'
       | 'modules_folder_unusable'
+      | 'other_repository'
       | 'rate_limited'
       | 'release_unknown'
       | 'repository_missing'

@@ -55,6 +55,18 @@ export type FilesFault = { missing: string } | { other: string }
 /** Holds the commit of the files beside it. Neither code nor a file of a page can have this name. */
 const RELEASE_FILE = '.release'
 
+/**
+ * Most bytes of a module's files, the same for their check, their installation and their use: of `module.json`, of the code
+ * (about the size of this service with all its packages; a larger file is a mistake, and would stay in memory), of one file
+ * of the page, and of all files of the page together.
+ */
+export const FILE_LIMITS = {
+  descriptor: 64 * 1024,
+  code: 5 * 1024 * 1024,
+  pageFile: 5 * 1024 * 1024,
+  page: 10 * 1024 * 1024,
+} as const
+
 /** Returns the files of the module `id` in a folder of modules. */
 export function moduleFiles(folder: string, id: string): ModuleFiles {
   const current = join(folder, id)

@@ -15,6 +15,7 @@ import type { RuntimeServices } from '../runtime/context.ts'
 import { type AnyFunction, functionDeclarations } from '../runtime/function.ts'
 import { type KnownCodes, parseDeclarations } from './declarations.ts'
 import { ModuleError } from './faults.ts'
+import { FILE_LIMITS } from './folder.ts'
 import { type ModuleGuard, unguarded } from './guard/guard.ts'
 import type { ModuleParts } from './kit/kit.ts'
 import type { ModulePage } from './page.ts'
@@ -56,8 +57,6 @@ const defineTask = (declared: object) => ({ ...declared, kind: 'task' })
 
 /** Top-level await is not allowed, so an import takes milliseconds even from a slow disk; a longer one never ends. */
 const IMPORT_MS = 5_000
-/** About the size of this service with all its packages; a larger file is a mistake, and would stay in memory. */
-const MAX_MIB = 5
 
 /**
  * Loads the code of modules from `<folder>/<id>/<file>`. A module that fails is left out, with a line in the log; never
@@ -102,7 +101,7 @@ async function locate(folder: string, id: string, file: string): Promise<string>
   if (!path.startsWith(home + sep)) throw new ModuleError(`${file} mène hors du dossier du module`)
   const found = await stat(path)
   if (!found.isFile()) throw new ModuleError(`${file} n’est pas un fichier`)
-  if (found.size > MAX_MIB * 1024 * 1024) throw new ModuleError(`${file} dépasse ${MAX_MIB} Mio`)
+  if (found.size > FILE_LIMITS.code) throw new ModuleError(`${file} dépasse ${FILE_LIMITS.code / 1024 / 1024} Mio`)
   return path
 }
 

@@ -38,7 +38,7 @@ export {
 export { reachEngine } from './deploy/docker/engine.ts'
 export { findContainer } from './deploy/docker/restart.ts'
 export { runSwap } from './deploy/docker/swap.ts'
-export { moduleFiles } from './folder.ts'
+export { FILE_LIMITS, moduleFiles } from './folder.ts'
 export type { TakenOut } from './guard/culprits.ts'
 export { createGuard, type Guard } from './guard/guard.ts'
 export { forgetEnds } from './guard/notes.ts'

@@ -10,6 +10,7 @@ import { join, sep } from 'node:path'
 import type { ModuleRow } from '../db/modules.ts'
 import { isCode } from '../platform/files.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { FILE_LIMITS } from './folder.ts'
 
 type Ticketed = Pick<ModuleRow, 'id' | 'commit' | 'updated_at'>
 
@@ -52,9 +53,6 @@ const TYPES: Readonly<Record<string, string>> = {
   woff2: 'font/woff2',
 }
 
-/** Larger files belong nowhere in a page, and would stay in memory while they are sent. */
-const MAX_BYTES = 5 * 1024 * 1024
-
 /**
  * Reads a file of a module from `<folder>/<id>`; the caller has found it on the module's record. Undefined when it is
  * missing, is not a file, is too large, leads out of the module's folder or has no type that pages use.
@@ -84,7 +82,7 @@ async function readBounded(path: string): Promise<Uint8Array<ArrayBuffer> | unde
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const found = await handle.stat()
-    if (!found.isFile() || found.size > MAX_BYTES) return undefined
+    if (!found.isFile() || found.size > FILE_LIMITS.pageFile) return undefined
     const bytes = new Uint8Array(found.size)
     let filled = 0
     while (filled < bytes.length) {

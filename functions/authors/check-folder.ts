@@ -7,10 +7,12 @@ import { spawn } from 'node:child_process'
 import { lstat, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
-import { Inspection, moduleFiles } from '../../modules/modules.ts'
+import { FILE_LIMITS, Inspection, moduleFiles } from '../../modules/modules.ts'
 import { isCode } from '../../platform/files.ts'
 import { ownProgram } from '../../platform/program.ts'
 import { type Descriptor, parseDescriptor } from '../registry/descriptor.ts'
+import { sizeText } from '../registry/forge-requests.ts'
+import { PAGE_TOO_LARGE } from '../registry/installation.ts'
 
 /** The state of a module's folder. */
 export interface CheckedFolder {
@@ -30,8 +32,6 @@ export const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 const LOAD_MS = 5_000
 /** The time for the process to start on a busy machine. */
 const START_MS = 30_000
-const MAX_FILE = 5 * 1024 * 1024
-const MAX_DESCRIPTOR = 1024 * 1024
 /** Characters of what the code writes to the standard error. */
 const MAX_SAID = 2_000
 
@@ -45,17 +45,19 @@ export async function checkFolder(folder: string): Promise<CheckedFolder> {
     else files.set(name, read)
     return typeof read === 'string' ? undefined : read
   }
-  const text = await take('module.json', MAX_DESCRIPTOR)
+  const text = await take('module.json', FILE_LIMITS.descriptor)
   const parsed = text && parseDescriptor(text.toString())
   if (parsed && 'reasons' in parsed)
     faults.push(...parsed.reasons.map(({ field, message }) => `module.json : ${field ? `${field} : ` : ''}${message}`))
   const descriptor = parsed && 'descriptor' in parsed ? parsed.descriptor : undefined
   if (!descriptor) return { descriptor, files, found: undefined, faults }
-  for (const name of descriptor.page?.files ?? []) await take(name, MAX_FILE)
-  const code = descriptor.has_backend ? await take(descriptor.backend, MAX_FILE) : undefined
+  let ofPage = 0
+  for (const name of descriptor.page?.files ?? []) ofPage += (await take(name, FILE_LIMITS.pageFile))?.length ?? 0
+  if (ofPage > FILE_LIMITS.page) faults.push(PAGE_TOO_LARGE)
+  const code = descriptor.has_backend ? await take(descriptor.backend, FILE_LIMITS.code) : undefined
   if (!code) {
     const forgotten =
-      !descriptor.has_backend && typeof (await contentOf(folder, descriptor.backend, MAX_FILE)) !== 'string'
+      !descriptor.has_backend && typeof (await contentOf(folder, descriptor.backend, FILE_LIMITS.code)) !== 'string'
     if (forgotten)
       faults.push(`module.json : has_backend : ${descriptor.backend} existe, mais has_backend n’est pas true`)
     return { descriptor, files, found: undefined, faults }
@@ -76,7 +78,7 @@ async function contentOf(folder: string, name: string, most: number): Promise<Bu
     if (found.isSymbolicLink() || !(await realpath(path)).startsWith(home + sep))
       return `${name} est un lien symbolique`
     if (!found.isFile()) return `${name} n’est pas un fichier`
-    if (found.size > most) return `${name} dépasse ${most / 1024 / 1024} Mio`
+    if (found.size > most) return `${name} dépasse ${sizeText(most)}`
     return await readFile(path)
   } catch (error) {
     if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return `${name} n’existe pas`

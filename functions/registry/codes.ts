@@ -13,6 +13,10 @@ export const REGISTRY_ERRORS = {
   commit_missing: [404, 'La forge n’a plus le commit {commit} de ce module.'],
   tag_missing: [404, 'La forge n’a plus l’étiquette (tag) {tag} de ce module.'],
   release_unknown: [409, 'Le panneau ne connaît pas cette version du module : relisez la liste.'],
+  other_repository: [
+    409,
+    'Ce module vient de {recorded}, mais la forge des réglages le lit à {address}. Installez-le depuis la liste, ou corrigez la forge (forge_url, forge_org).',
+  ],
   invalid_descriptor: [422, 'Le descripteur du module (module.json) est invalide.'],
   invalid_files: [422, 'Des fichiers du module manquent, ou ne peuvent pas être utilisés.'],
   forge_failed: [502, 'La forge ne peut pas être lue : {message}'],

@@ -1,3 +1,4 @@
+import { FILE_LIMITS } from '../../modules/modules.ts'
 import type { Detail } from '../../runtime/errors.ts'
 import { type Descriptor, parseDescriptor } from './descriptor.ts'
 import { findInTree, findTip, type FoundFile, isBranchName, readFile } from './forge-files.ts'
@@ -5,8 +6,6 @@ import type { Repository } from './forge-repositories.ts'
 import { ForgeError, type ForgeRequests } from './forge-requests.ts'
 import type { LeftOutCode } from './left-out.ts'
 
-/** Most bytes of a descriptor. */
-export const MAX_DESCRIPTOR = 64 * 1024
 const DESCRIPTOR = 'module.json'
 /** Read after the default branch, in the order of the specification. */
 const FALLBACKS = ['master', 'main']
@@ -54,7 +53,9 @@ export function createDescriptorReader(
   const readAt = async (repository: string, ref: string): Promise<Content | undefined> => {
     try {
       const place = { org, repository, path: DESCRIPTOR, ref }
-      const found = await ask((signal) => readFile(requests, place, { maxBytes: MAX_DESCRIPTOR, signal, isRawTrusted }))
+      const found = await ask((signal) =>
+        readFile(requests, place, { maxBytes: FILE_LIMITS.descriptor, signal, isRawTrusted }),
+      )
       return found && descriptorIn(repository, found)
     } catch (error) {
       if (!(error instanceof ForgeError) || error.reason !== 'unreadable') throw error

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isLink } from '../../platform/links.ts'
-import { ForgeError, type ForgeHeaders, type ForgeRequests } from './forge-requests.ts'
+import { firstOf, ForgeError, type ForgeHeaders, type ForgeRequests } from './forge-requests.ts'
 import { LEFT_OUT, type LeftOut, type LeftOutCode } from './left-out.ts'
 
 export interface Repository {
@@ -65,11 +65,7 @@ const PAGE = 50
 const MAX_PAGE = 4 * 1024 * 1024
 const MAX_ONE = 256 * 1024
 const MAX_REPOSITORIES = 2_000
-/** The entries beyond the bound are cut off before each is checked, which would take seconds. */
-const GiteaPage = z
-  .array(z.unknown())
-  .transform((entries) => entries.slice(0, MAX_REPOSITORIES + 1))
-  .pipe(z.array(GiteaRepository))
+const GiteaPage = firstOf(MAX_REPOSITORIES + 1, GiteaRepository)
 /** So many repositories in pages of ten: a forge with smaller pages is read in part. */
 const MAX_PAGES = MAX_REPOSITORIES / 10
 /** Pages that are asked for before they are needed, once the forge has said that they exist. */
@@ -81,28 +77,43 @@ export function isModuleName(name: string): boolean {
 }
 
 /** Returns one repository. Rejects with a ForgeError: `missing` when it does not exist or cannot be installed. */
-export async function findRepository(
+export async function findRepository(...of: Parameters<typeof repositoryNamed>): Promise<Repository> {
+  const found = await repositoryNamed(...of)
+  const why = unfit(found)
+  if (why) throw missing(found.name, LEFT_OUT[why])
+  return repositoryOf(found)
+}
+
+/**
+ * Returns the address of a repository, also of one that is archived by now. Rejects with a ForgeError, `missing` when it
+ * does not exist.
+ */
+export async function addressOf(...of: Parameters<typeof repositoryNamed>): Promise<string> {
+  return (await repositoryNamed(...of)).html_url
+}
+
+async function repositoryNamed(
   requests: ForgeRequests,
   org: string,
   name: string,
   signal: AbortSignal,
-): Promise<Repository> {
-  const missing = (why: string) => new ForgeError('missing', `le dépôt « ${name.slice(0, 100)} » ${why}`)
-  if (!isModuleName(name)) throw missing('ne peut pas exister')
+): Promise<GiteaRepository> {
+  if (!isModuleName(name)) throw missing(name, 'ne peut pas exister')
   const found = await requests.json(GiteaRepository, `/repos/${encodeURIComponent(org)}/${name}`, {
     what: `le dépôt « ${name} »`,
     maxBytes: MAX_ONE,
     signal,
     unusable: 'unreachable',
   })
-  if (!found) throw missing('n’existe pas, ou n’est pas lisible')
+  if (!found) throw missing(name, 'n’existe pas, ou n’est pas lisible')
   // The forge also answers for the former address of a renamed or transferred repository.
-  if (found.value.owner?.login.toLowerCase() !== org.toLowerCase()) throw missing('n’est plus dans cette organisation')
-  if (found.value.name !== name) throw missing(`s’appelle maintenant « ${found.value.name} »`)
-  const why = unfit(found.value)
-  if (why) throw missing(LEFT_OUT[why])
-  return repositoryOf(found.value)
+  if (found.value.owner?.login.toLowerCase() !== org.toLowerCase())
+    throw missing(name, 'n’est plus dans cette organisation')
+  if (found.value.name !== name) throw missing(name, `s’appelle maintenant « ${found.value.name} »`)
+  return found.value
 }
+
+const missing = (name: string, why: string) => new ForgeError('missing', `le dépôt « ${name.slice(0, 100)} » ${why}`)
 
 /**
  * Yields the repositories of an organisation, page by page. Rejects with a ForgeError `unreachable` when a page cannot

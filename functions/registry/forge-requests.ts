@@ -1,5 +1,5 @@
 import type { Response } from 'undici'
-import type * as z from 'zod'
+import * as z from 'zod'
 import { parseJson, readUpTo } from '../../platform/untrusted.ts'
 import { checked } from '../../runtime/input.ts'
 import { createForgeConnection, drop, type ForgeHeaders, isHtml } from '../forge/connection.ts'
@@ -33,6 +33,16 @@ export interface ForgeRequests {
 
 /** Most bytes of a refusal that are read: one sentence. */
 const MAX_REFUSAL = 16 * 1024
+
+/**
+ * A list of which the first `most` entries are read: checking many thousands would take seconds, during which the service
+ * answers nobody.
+ */
+export const firstOf = <schema extends z.ZodType>(most: number, schema: schema) =>
+  z
+    .array(z.unknown())
+    .transform((entries) => entries.slice(0, most))
+    .pipe(z.array(schema))
 
 /** Sends GET requests below `/api/v1` (see `createForgeConnection`). */
 export function createForgeRequests(address: ForgeAddress, pauses?: Pauses): ForgeRequests {
@@ -75,7 +85,8 @@ async function refusal(response: Response, what: string): Promise<string> {
   return `accès refusé (${what}, HTTP ${status}) : vérifiez le jeton de la forge (forge_token, ou PANEL_FORGE_TOKEN)`
 }
 
-function sizeText(bytes: number): string {
+/** A size in French, in whole units. */
+export function sizeText(bytes: number): string {
   const kib = Math.floor(bytes / 1024)
   return kib < 1024 ? `${kib} Kio` : `${Math.floor(kib / 1024)} Mio`
 }

@@ -1,5 +1,10 @@
-import { filesOf, type NewModule } from '../../db/modules.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Database } from '../../db/libsql/database.ts'
+import { filesOf, findModule, type ModuleRow, type NewModule } from '../../db/modules.ts'
+import { FILE_LIMITS, MODULES_ERRORS } from '../../modules/modules.ts'
+import { failuresOf } from '../../runtime/errors.ts'
 import type { Descriptor } from './descriptor.ts'
+import { sizeText } from './forge-requests.ts'
 
 /** Returns the names of a module's files beside its descriptor: its code and the files of its page. */
 export function namesOf({ backend, files }: Pick<NewModule, 'backend' | 'files'>): string[] {
@@ -29,4 +34,17 @@ export function recordOf(
     tag: origin?.tag ?? null,
     files: JSON.stringify(page?.files ?? []),
   }
+}
+
+/** A clause about the files of a page, in French. */
+export const PAGE_TOO_LARGE = `les fichiers de la page dépassent ${sizeText(FILE_LIMITS.page)} ensemble`
+
+const failure = failuresOf(MODULES_ERRORS)
+
+/**
+ * Throws `module_busy` unless a module's record is still this one: reading a forge takes seconds, and the console and
+ * other instances may change the module meanwhile.
+ */
+export async function expectUnchanged(db: Database, id: string, before: ModuleRow | undefined): Promise<void> {
+  if (!isDeepStrictEqual(await findModule(db, id), before)) throw failure('module_busy')
 }

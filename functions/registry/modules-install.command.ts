@@ -1,7 +1,7 @@
-import { readFile, realpath } from 'node:fs/promises'
+import { readFile, realpath, stat } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
-import { findModule, saveModule } from '../../db/modules.ts'
-import { moduleFiles } from '../../modules/modules.ts'
+import { filesOf, findModule, saveModule } from '../../db/modules.ts'
+import { FILE_LIMITS, moduleFiles } from '../../modules/modules.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { escapeControl } from '../../platform/escape-control.ts'
 import { atConsole } from '../../runtime/audit.ts'
@@ -9,7 +9,8 @@ import { CommandError, defineCommand } from '../../runtime/command.ts'
 import { expectIdle } from '../modules/console-switch.ts'
 import { auditStatement } from '../services.ts'
 import { parseDescriptor } from './descriptor.ts'
-import { namesOf, recordOf } from './installation.ts'
+import { sizeText } from './forge-requests.ts'
+import { namesOf, PAGE_TOO_LARGE, recordOf } from './installation.ts'
 
 /** Installs a module from a folder that holds its repository. The service loads its code at the next start. */
 export default defineCommand({
@@ -20,7 +21,7 @@ export default defineCommand({
   async run({ args: [typed = ''] }, context) {
     const { db, clock, config } = context
     const folder = resolve(typed)
-    const text = await contentOf(folder, 'module.json')
+    const text = await contentOf(folder, 'module.json', FILE_LIMITS.descriptor)
     const parsed = parseDescriptor(text.toString())
     if ('reasons' in parsed) {
       const reasons = parsed.reasons.map(({ field, message }) => `  ${escapeControl(`${field} : ${message}`)}`)
@@ -36,7 +37,10 @@ export default defineCommand({
     if (names.length === 0) await files.putAside()
     else {
       const all = new Map([['module.json', text]])
-      for (const name of names) all.set(name, await contentOf(folder, name))
+      const most = (name: string) => (name === backend ? FILE_LIMITS.code : FILE_LIMITS.pageFile)
+      for (const name of names) all.set(name, await contentOf(folder, name, most(name)))
+      const ofPage = filesOf(record).reduce((sum, name) => sum + (all.get(name)?.length ?? 0), 0)
+      if (ofPage > FILE_LIMITS.page) throw new CommandError(`${PAGE_TOO_LARGE}.`)
       await files.stage(all)
       await files.replace()
     }
@@ -49,10 +53,11 @@ export default defineCommand({
   },
 })
 
-async function contentOf(folder: string, name: string): Promise<Buffer> {
+async function contentOf(folder: string, name: string, most: number): Promise<Buffer> {
   try {
     const path = await realpath(join(folder, name))
     if (!path.startsWith((await realpath(folder)) + sep)) throw new Error('il mène hors du dossier')
+    if ((await stat(path)).size > most) throw new Error(`il dépasse ${sizeText(most)}`)
     return await readFile(path)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)

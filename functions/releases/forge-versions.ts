@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Commit, findTip } from '../registry/forge-files.ts'
-import { ForgeError, type ForgeRequests, type Wanted } from '../registry/forge-requests.ts'
+import { firstOf, ForgeError, type ForgeRequests, type Wanted } from '../registry/forge-requests.ts'
 import { type ChangedFile, type FileStatus, netFiles } from './changed-files.ts'
 
 /** A repository of an organisation. */
@@ -39,11 +39,14 @@ export interface ChangeCommit {
   date: string
 }
 
-/** A tag's name: those that Git allows, as far as they consist of usual characters. */
+/** A tag's name by Git's rules (git-check-ref-format), as far as it consists of characters that can be seen. */
 export const TagName = z
   .string()
   .max(255)
-  .regex(/^\w+(?:[.+@/-]\w+)*$/, 'le nom d’une étiquette (tag) de Git')
+  .regex(
+    /^(?!@$|\/|\.|.*(?:@\{|\.\.|\/\/|\/\.|[./]$|\.lock(?:\/|$)))[^\s\p{C}~^:?*[\\]+$/u,
+    'le nom d’une étiquette (tag) de Git',
+  )
 
 /** Most entries of a list; the oldest ones are left out. */
 const MAX_TAGS = 50
@@ -51,6 +54,7 @@ const MAX_RELEASES = 20
 const MAX_NOTES = 4_000
 const MAX_LINE = 200
 export const MAX_COMMITS = 100
+const MOST_COMPARED = 5_000
 export const MAX_FILES = 300
 /** Most bytes of a list: a release and a commit take some 3 KiB, and their texts may be long. */
 const MAX_LIST = 4 * 1024 * 1024
@@ -79,19 +83,24 @@ const GiteaCommit = z.object({ sha: Commit })
 const STATUSES = ['added', 'removed', 'modified'] as const satisfies readonly FileStatus[]
 const GiteaCompare = z.object({
   total_commits: z.int().min(0),
+  // More take seconds to be checked.
   commits: z
-    .array(
-      z.object({
-        sha: Commit,
-        commit: z.object({
-          message: z.string().transform(line(MAX_LINE)),
-          author: z.object({ name: z.string().transform(line(100)).catch(''), date: Moment }).nullish(),
+    .array(z.unknown())
+    .max(MOST_COMPARED)
+    .pipe(
+      z.array(
+        z.object({
+          sha: Commit,
+          commit: z.object({
+            message: z.string().transform(line(MAX_LINE)),
+            author: z.object({ name: z.string().transform(line(100)).catch(''), date: Moment }).nullish(),
+          }),
+          parents: z.array(z.object({ sha: Commit })).nullish(),
+          files: z
+            .array(z.object({ filename: z.string().max(4_096), status: z.enum(STATUSES).catch('modified') }))
+            .nullish(),
         }),
-        parents: z.array(z.object({ sha: Commit })).nullish(),
-        files: z
-          .array(z.object({ filename: z.string().max(4_096), status: z.enum(STATUSES).catch('modified') }))
-          .nullish(),
-      }),
+      ),
     )
     .nullish(),
 })
@@ -118,12 +127,11 @@ export async function findTag(
 export async function listTags(requests: ForgeRequests, home: Home, signal: AbortSignal): Promise<Tag[]> {
   const what = `les étiquettes de « ${home.repository} »`
   const answer = await requests.json(
-    z.array(GiteaTag),
+    firstOf(MAX_TAGS, GiteaTag),
     `${homeOf(home)}/tags?page=1&limit=${MAX_TAGS}`,
     wanted(what, signal, MAX_LIST),
   )
   return (answer?.value ?? [])
-    .slice(0, MAX_TAGS)
     .filter(({ name }) => TagName.safeParse(name).success)
     .map(({ name, commit }) => ({ tag: name, commit: commit.sha }))
 }
@@ -132,12 +140,11 @@ export async function listTags(requests: ForgeRequests, home: Home, signal: Abor
 export async function listReleases(requests: ForgeRequests, home: Home, signal: AbortSignal): Promise<ForgeRelease[]> {
   const what = `les versions publiées de « ${home.repository} »`
   const answer = await requests.json(
-    z.array(GiteaRelease),
+    firstOf(MAX_RELEASES, GiteaRelease),
     `${homeOf(home)}/releases?draft=false&page=1&limit=${MAX_RELEASES}`,
     wanted(what, signal, MAX_LIST),
   )
   return (answer?.value ?? [])
-    .slice(0, MAX_RELEASES)
     .filter(({ draft, tag_name }) => !draft && TagName.safeParse(tag_name).success)
     .map((each) => ({
       tag: each.tag_name,

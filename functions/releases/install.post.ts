@@ -4,7 +4,7 @@ import { DeploymentId } from '../../modules/modules.ts'
 import { timestamp } from '../../platform/clock.ts'
 import { WRITES } from '../../runtime/function.ts'
 import { ModuleId } from '../modules/module.ts'
-import { namesOf, recordOf } from '../registry/installation.ts'
+import { expectUnchanged, namesOf, recordOf } from '../registry/installation.ts'
 import { forgeOf } from '../registry/registry.ts'
 import { defineFunction } from '../services.ts'
 import { Choice, readRelease, RELEASE_FAILURES } from './release.ts'
@@ -45,6 +45,7 @@ export default defineFunction({
       const before = await findModule(db, id)
       if (before?.is_core) throw fail('core_module')
       const { descriptor, commit, tag, repository, files } = await readRelease(address, id, choice ?? {}, before)
+      await expectUnchanged(db, id, before)
       const record = recordOf(descriptor, { repository, commit, ...(tag !== undefined && { tag }) })
       const { name, version } = record
       const saved = saveModule(record, timestamp(clock()))

@@ -5,7 +5,7 @@ import { atConsole } from '../../runtime/audit.ts'
 import { type CommandContext, CommandError, defineCommand } from '../../runtime/command.ts'
 import { Failure } from '../../runtime/errors.ts'
 import { expectIdle } from '../modules/console-switch.ts'
-import { namesOf } from '../registry/installation.ts'
+import { expectUnchanged, namesOf } from '../registry/installation.ts'
 import type { ForgeAddress } from '../registry/forge.ts'
 import { FORGE_ERRORS } from '../forge/codes.ts'
 import { auditStatement, createSettings } from '../services.ts'
@@ -33,9 +33,10 @@ export default defineCommand({
       try {
         lines.push(await restored(context, address, row))
       } catch (error) {
-        if (!(error instanceof Failure)) throw error
+        if (!(error instanceof Failure || error instanceof CommandError)) throw error
         failed = true
-        const details = error.details?.map(({ field, message }) => `\n  ${field} : ${message}`) ?? []
+        const given = error instanceof Failure ? error.details : undefined
+        const details = given?.map(({ field, message }) => `\n  ${field} : ${message}`) ?? []
         lines.push(escapeControl(`${row.id} : ${error.message}`) + details.map(escapeControl).join(''))
       }
     }
@@ -68,6 +69,8 @@ async function restored(context: CommandContext, address: ForgeAddress, row: Mod
   await expectIdle(db, id)
   const choice = { commit: commit ?? '', pinned: true } as const
   const { descriptor, files, tag } = await readRelease(address, id, choice, row)
+  await expectIdle(db, id)
+  await expectUnchanged(db, id, row)
   const onDisk = moduleFiles(config.modulesDir, id)
   await onDisk.cleanUp()
   await onDisk.stage(new Map([['module.json', Buffer.from(JSON.stringify(descriptor))], ...files]), commit)

@@ -1,16 +1,18 @@
 import * as z from 'zod'
 import { type ModuleRow, previousOf } from '../../db/modules.ts'
+import { FILE_LIMITS } from '../../modules/modules.ts'
 import { createPriorityQueue } from '../../platform/priority-queue.ts'
 import { type Detail, failuresOf } from '../../runtime/errors.ts'
 import { FORGE_ERRORS } from '../forge/codes.ts'
 import { ForgeCertificateError } from '../forge/error.ts'
 import { REGISTRY_ERRORS } from '../registry/codes.ts'
 import type { Descriptor } from '../registry/descriptor.ts'
-import { descriptorIn, MAX_DESCRIPTOR } from '../registry/forge-descriptor.ts'
+import { descriptorIn } from '../registry/forge-descriptor.ts'
 import { Commit, type FoundFile } from '../registry/forge-files.ts'
-import { findRepository, isModuleName } from '../registry/forge-repositories.ts'
-import { createForgeRequests, type ForgeRequests } from '../registry/forge-requests.ts'
+import { addressOf, findRepository, isModuleName } from '../registry/forge-repositories.ts'
+import { createForgeRequests, type ForgeRequests, sizeText } from '../registry/forge-requests.ts'
 import { createForge, type ForgeAddress, ForgeError } from '../registry/forge.ts'
+import { PAGE_TOO_LARGE } from '../registry/installation.ts'
 import { type CommitFiles, commitFiles } from './commit-files.ts'
 import { findTag, hasCommit, TagName } from './forge-versions.ts'
 
@@ -42,6 +44,7 @@ export const RELEASE_FAILURES = [
   'commit_missing',
   'tag_missing',
   'release_unknown',
+  'other_repository',
   'repository_missing',
   'invalid_descriptor',
   'invalid_files',
@@ -52,10 +55,6 @@ export const RELEASE_FAILURES = [
 const failure = failuresOf({ ...REGISTRY_ERRORS, ...FORGE_ERRORS })
 
 const DESCRIPTOR = 'module.json'
-/** The service loads no file with more code. */
-const MAX_CODE = 5 * 1024 * 1024
-/** Most bytes of the files of a page together. */
-const MAX_PAGE = 10 * 1024 * 1024
 const AT_ONCE = 6
 /** The specification's time-out for the forge. */
 const TIMEOUT_MS = 10_000
@@ -115,6 +114,10 @@ async function readChosen(
   const onRecord = before && (pinned ? before : previousOf(before))
   if (before?.repository == null || onRecord?.commit == null) throw failure('release_unknown')
   if (onRecord.commit !== commit) throw changed(onRecord.commit)
+  // The settings may name another forge by now, where the same name is somebody else's repository.
+  const address = await addressOf(requests, home.org, id, signal)
+  if (address !== before.repository)
+    throw failure('other_repository', { values: { recorded: before.repository, address } })
   await expectCommit(requests, home, commit, signal)
   return { commit, tag: onRecord.tag ?? undefined, repository: before.repository }
 }
@@ -125,7 +128,7 @@ async function expectCommit(...where: Parameters<typeof hasCommit>): Promise<voi
 }
 
 async function readDescriptor(content: CommitFiles, id: string, signal: AbortSignal): Promise<Descriptor> {
-  const found = await content.read(DESCRIPTOR, { maxBytes: MAX_DESCRIPTOR, signal })
+  const found = await content.read(DESCRIPTOR, { maxBytes: FILE_LIMITS.descriptor, signal })
   const read = found && descriptorIn(id, found)
   if (read && 'descriptor' in read) return read.descriptor
   const message = `${DESCRIPTOR} ${UNUSABLE.missing}`
@@ -146,21 +149,22 @@ async function readFiles(
 ): Promise<Map<string, Buffer>> {
   const queue = createPriorityQueue({ running: AT_ONCE, waiting: Number.POSITIVE_INFINITY })
   const bad: Detail[] = []
-  let room = MAX_PAGE
+  let room: number = FILE_LIMITS.page
   const read = async (path: string): Promise<[string, Buffer][]> => {
     const isCode = has_backend && path === backend
-    const maxBytes = isCode ? MAX_CODE : Math.max(1, room)
+    const most = isCode ? FILE_LIMITS.code : FILE_LIMITS.pageFile
+    const maxBytes = isCode ? most : Math.max(1, Math.min(most, room))
     try {
       const found = await content.read(path, { maxBytes, signal })
       if (Buffer.isBuffer(found)) {
         if (!isCode) room -= found.length
         if (room >= 0) return [[path, found]]
-        throw new ForgeError('unreadable', '', { isTooLarge: true })
+        throw new ForgeError('unreadable', PAGE_TOO_LARGE)
       }
       bad.push({ field: path, message: UNUSABLE[found ?? 'missing'] })
     } catch (error) {
       if (!(error instanceof ForgeError) || error.reason !== 'unreadable') throw error
-      const tooLarge = isCode ? 'dépasse 5 Mio' : 'les fichiers de la page dépassent 10 Mio ensemble'
+      const tooLarge = maxBytes === most ? `dépasse ${sizeText(most)}` : PAGE_TOO_LARGE
       bad.push({ field: path, message: error.isTooLarge ? tooLarge : error.message })
     }
     return []

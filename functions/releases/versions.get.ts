@@ -36,7 +36,7 @@ export default defineFunction({
   path: '/api/registry/modules/:id/versions',
   summary: 'The versions of a module',
   description:
-    'Returns the installed release of a module and the one before it, and what the forge offers: the newest commit, the newest 20 releases and the newest 50 tags. If the forge cannot be read, `error` says why.',
+    'Returns the installed release of a module and the one before it, and what the forge offers: the newest commit, the newest 20 releases and the newest 50 tags, except those whose names have characters that cannot be seen. If the forge cannot be read, `error` says why.',
   auth: 'admin',
   rateLimit: READS,
   request: { params: z.object({ id: ModuleId }) },

@@ -125,6 +125,18 @@ test('a link that leads out of the folder is a fault, and so is a file that is t
   expect(stdout).toContain('a.html dépasse 5 Mio')
 })
 
+test('a descriptor, or files of a page together, that no installation would take are faults', {
+  timeout: 60_000,
+}, async () => {
+  const files = ['a.html', 'b.js', 'c.js']
+  const page = { 'module.json': { ...DESCRIPTOR, has_backend: false, page: { files } } }
+  await write({ ...page, ...Object.fromEntries(files.map((name) => [name, 'x'.repeat(4 * 1024 * 1024)])) })
+  expect((await check()).stdout).toContain('les fichiers de la page dépassent 10 Mio ensemble')
+
+  await write({ 'module.json': `${JSON.stringify(DESCRIPTOR)}${' '.repeat(64 * 1024)}` })
+  expect((await check()).stdout).toContain('module.json dépasse 64 Kio')
+})
+
 test('`modules dev` serves a module to its author, reloads it after a change and names faults', {
   timeout: 180_000,
 }, async () => {

@@ -19,6 +19,8 @@ export const laterErrors: typeof fr = {
   channel_refused: 'The message was not taken. Read the reason, fix the cause and try again.',
   commit_missing: 'The forge no longer has this commit. Choose another version of the module.',
   tag_missing: 'The forge no longer has this tag. Check what the list shows now, then try again.',
+  other_repository:
+    'This module comes from another repository than the one that the forge of the settings has. Install it from the list, or correct the forge.',
   release_unknown: 'The panel does not know this version of the module. Refresh the list.',
   invalid_files: 'The module’s files are missing or cannot be used. Tell its author.',
   core_module: 'This module is part of the panel. You cannot replace, disable or remove it.',

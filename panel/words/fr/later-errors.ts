@@ -19,6 +19,8 @@ export const laterErrors = {
   channel_refused: 'Le message n’a pas été pris. Lisez la raison, corrigez-en la cause et réessayez.',
   commit_missing: 'La forge n’a plus ce commit. Choisissez une autre version du module.',
   tag_missing: 'La forge n’a plus cette étiquette (tag). Vérifiez ce que la liste montre maintenant, puis réessayez.',
+  other_repository:
+    'Ce module vient d’un autre dépôt que celui de la forge des réglages. Installez-le depuis la liste, ou corrigez la forge.',
   release_unknown: 'Le panneau ne connaît pas cette version du module. Actualisez la liste.',
   invalid_files: 'Des fichiers du module manquent ou ne peuvent pas être utilisés. Prévenez son auteur.',
   core_module: 'Ce module fait partie du panneau\u00a0: il ne se remplace, ne se désactive et ne se supprime pas.',

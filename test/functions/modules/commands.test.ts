@@ -28,6 +28,24 @@ async function repository(descriptor: object, files: Readonly<Record<string, str
 
 const WORDY = { id: 'wordy', name: 'Des mots', version: '2.1.0', has_backend: true }
 
+test('what the panel could not serve or load is not installed from a folder', async () => {
+  const app = await start([])
+  const most = 5 * 1024 * 1024
+  const page = { id: 'wide', name: 'Large', version: '1', page: { files: ['a.html', 'b.js', 'c.js'] } }
+  const files = (bytes: number) => Object.fromEntries(page.page.files.map((name) => [name, 'x'.repeat(bytes)]))
+
+  for (const [folder, reason] of [
+    [await repository(WORDY, { 'backend.mjs': ' '.repeat(most + 1) }), 'il dépasse 5 Mio'],
+    [await repository(page, { ...files(1), 'b.js': ' '.repeat(most + 1) }), 'il dépasse 5 Mio'],
+    [await repository(page, files(most - 1)), 'les fichiers de la page dépassent 10 Mio ensemble'],
+    [await repository({ ...page, more: ' '.repeat(64 * 1024) }, files(1)), 'il dépasse 64 Kio'],
+  ] as const)
+    await expect(app.type('modules', 'install', folder)).rejects.toThrow(reason)
+
+  expect(await app.type('modules', 'list')).toBe('Aucun module n’est installé.')
+  expect(await audited(app.db)).toEqual([])
+})
+
 test('a module is installed from a folder, and its code loads at the next start', async () => {
   const app = await start([])
   const folder = await repository(WORDY, { 'backend.mjs': saying('wordy', 'bonjour'), 'other.txt': 'x' })

@@ -6,7 +6,8 @@ import { functions } from '../../../functions/index.ts'
 import { createDeployer } from '../../../modules/deploy/deployer.ts'
 import { mount } from '../../app.ts'
 import { answered, audited, auditedActions, refused, rows } from '../answers.ts'
-import { record, withModules } from '../modules/module.ts'
+import { typeCommand } from '../console.ts'
+import { record, temporaryFolder, withModules, writeFiles } from '../modules/module.ts'
 import { pageFiles, UNKNOWN, versionedForge } from './versioned-forge.ts'
 
 const PATH = '/api/registry/modules/notes/install'
@@ -70,7 +71,26 @@ test('a tag is installed as long as it points at the commit that was shown', asy
   const { error } = await refused(await app.post({ commit: first, tag: 'release/v1.0.0' }), 409, 'commit_changed')
   expect(error).toContain(second)
   await refused(await app.post({ commit: second, tag: 'v9' }), 404, 'tag_missing')
-  for (const tag of ['', '../x', 'a b', 'a..b', '.a', 'a//b', '\ud800'])
+  for (const tag of [
+    '',
+    '../x',
+    'a b',
+    'a..b',
+    '.a',
+    'a/.b',
+    'a//b',
+    '/a',
+    'a/',
+    'a.',
+    'a.lock',
+    'b.lock/c',
+    '@',
+    'a@{1}',
+    'a~1',
+    'a\\b',
+    'a\u200bb',
+    '\ud800',
+  ])
     await refused(await app.post({ commit: second, tag }), 400, 'invalid_request')
   expect(await app.text('index.html')).toBe('1.0.0')
 })
@@ -113,6 +133,79 @@ test('the files of the recorded commit are fetched again although the branch has
   expect(await app.text('index.html')).toBe('1.0.0')
 })
 
+test('the previous release and the recorded one come from the repository on record alone', async () => {
+  const elsewhere = 'https://forge.example/modules/notes'
+  const on = await versionedForge()
+  const commit = on.push('notes', page('1.0.0'))
+  const app = await start([record('notes', { repository: elsewhere, commit: UNKNOWN })])
+  app.on.push('notes', page('1.0.0'))
+  await app.db.run(
+    `UPDATE modules SET "commit" = ?1, previous = json_object('version', '1', 'commit', ?1, 'tag', NULL)`,
+    [commit],
+  )
+
+  for (const body of [
+    { previous: true, commit },
+    { pinned: true, commit },
+  ]) {
+    const { error } = await refused(await app.post(body), 409, 'other_repository')
+    expect(error).toContain(elsewhere)
+    expect(error).toContain(`${app.on.forge.url}/${app.on.forge.org}/notes`)
+  }
+
+  expect(await app.inFolder()).toEqual([])
+  expect(await auditedActions(app.db)).toEqual([])
+})
+
+test('the recorded release of a repository that is archived by now is still fetched', async () => {
+  const app = await start()
+  const first = app.on.push('notes', page('1.0.0'))
+  await app.install({ commit: first })
+  app.on.forge.put({ name: 'notes', archived: true, branches: { main: { files: page('1.0.0') } } })
+
+  await refused(await app.post({ commit: first }), 404, 'repository_missing')
+  expect(await app.install({ commit: first, pinned: true })).toMatchObject({ commit: first })
+})
+
+test('a module that is changed on the console while the forge is read is not installed over the change', async () => {
+  const app = await start()
+  const first = app.on.push('notes', page('1.0.0'))
+  await app.install({ commit: first })
+  const second = app.on.push('notes', page('2.0.0'))
+  const answer = app.on.forge.behave
+  const console = { ...app.services, secrets: app.secrets }
+  let disabled: Promise<unknown> | undefined
+  app.on.forge.behave = async (request, response) => {
+    if (request.url?.includes('/raw/')) await (disabled ??= typeCommand(console, ['modules', 'disable', 'notes']))
+    return (await answer?.(request, response)) ?? false
+  }
+
+  await refused(await app.post({ commit: second }), 409, 'module_busy')
+
+  expect(await auditedActions(app.db)).toEqual(['module_installed', 'module_disabled'])
+  expect(await rows(app.db, `SELECT version, is_enabled FROM modules WHERE id = 'notes'`)).toEqual([
+    { version: '1.0.0', is_enabled: 0 },
+  ])
+  expect(await app.text('index.html')).toBe('1.0.0')
+  expect(await app.install({ commit: second })).toMatchObject({ version: '2.0.0' })
+})
+
+test('an installation from a folder leaves no previous release, and is none itself', async () => {
+  const app = await start()
+  const first = app.on.push('notes', page('1.0.0'))
+  await app.install({ commit: first })
+  const second = app.on.push('notes', page('2.0.0'))
+  expect((await app.install({ commit: second })).previous).toMatchObject({ commit: first })
+  const folder = await temporaryFolder()
+  await writeFiles(folder, { 'module.json': JSON.stringify({ id: 'notes', name: 'notes', version: '3' }) })
+
+  await typeCommand({ ...app.services, secrets: app.secrets }, ['modules', 'install', folder])
+
+  const previous = async () => (await rows(app.db, `SELECT previous FROM modules WHERE id = 'notes'`))[0]?.previous
+  expect(JSON.parse(String(await previous()))).toMatchObject({ version: '2.0.0', commit: second })
+  expect(await app.install({ commit: second })).toMatchObject({ version: '2.0.0', previous: null })
+})
+
 test('no release can be chosen that the record does not know, nor in two ways at once', async () => {
   const app = await start([record('notes')])
   const first = app.on.push('notes', page('1.0.0'))
@@ -131,7 +224,7 @@ test('every file that cannot be installed is named before anything begins', asyn
     'index.html': 'page',
     'absent.js': '',
     'link.css': { link: 'elsewhere' },
-    'big.json': Buffer.alloc(10 * 1024 * 1024),
+    'big.json': Buffer.alloc(5 * 1024 * 1024 + 1),
     'pointer.png': 'version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n',
   }
   const { 'absent.js': _, ...there } = pageFiles('notes', '1.0.0', files, { has_backend: true, backend: 'code.mjs' })
@@ -141,13 +234,26 @@ test('every file that cannot be installed is named before anything begins', asyn
 
   expect(details).toEqual([
     { field: 'absent.js', message: 'n’existe pas à ce commit' },
-    { field: 'big.json', message: 'les fichiers de la page dépassent 10 Mio ensemble' },
+    { field: 'big.json', message: 'dépasse 5 Mio' },
     { field: 'code.mjs', message: 'dépasse 5 Mio' },
     { field: 'link.css', message: 'est un lien symbolique' },
     { field: 'pointer.png', message: 'est un pointeur Git LFS : le fichier lui-même n’est pas dans le dépôt' },
   ])
   expect(await rows(app.db, 'SELECT id FROM deployments')).toEqual([])
   expect(await auditedActions(app.db)).toEqual([])
+})
+
+test('files of a page that are too large together are refused, although each of them is not', async () => {
+  const app = await start()
+  const of = (bytes: number) =>
+    Object.fromEntries(['a.html', 'b.js', 'c.js'].map((name) => [name, Buffer.alloc(bytes)]))
+  const commit = app.on.push('notes', pageFiles('notes', '1.0.0', of(4 * 1024 * 1024)))
+
+  const { details } = await refused(await app.post({ commit }), 422, 'invalid_files')
+
+  expect(details).toMatchObject([{ message: 'les fichiers de la page dépassent 10 Mio ensemble' }])
+  const smaller = app.on.push('notes', pageFiles('notes', '1.0.1', of(3 * 1024 * 1024)))
+  expect(await app.install({ commit: smaller })).toMatchObject({ version: '1.0.1' })
 })
 
 test('a branch that is named like the chosen commit does not replace its files', async () => {

@@ -1,10 +1,11 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { addDeployment } from '../../../db/deployments.ts'
 import { findModule } from '../../../db/modules.ts'
 import { answered, audited } from '../answers.ts'
 import { typeCommand } from '../console.ts'
-import { record, withModules, writeFiles } from '../modules/module.ts'
+import { NOW, record, withModules, writeFiles } from '../modules/module.ts'
 import { pageFiles, versionedForge } from './versioned-forge.ts'
 
 const page = (version: string) => pageFiles('notes', version, { 'index.html': version, 'js/page.js': version })
@@ -94,4 +95,41 @@ test('what cannot be fetched is reported with its reason, and the files in place
   expect(await audited(app.db)).toEqual([])
   await expect(app.type('modules', 'restore', 'absent')).rejects.toThrow('il n’y a pas de module')
   await expect(app.type('modules', 'restore', 'local')).rejects.toThrow('ne vient pas de la forge')
+})
+
+test('nothing is fetched again from another repository than the one on record', async () => {
+  const app = await start({ 'notes/index.html': 'old' })
+  const elsewhere = 'https://forge.example/modules/notes'
+  await app.db.run('UPDATE modules SET repository = ? WHERE "commit" IS NOT NULL', [elsewhere])
+
+  const { text, ok } = await app.type('modules', 'restore', 'notes')
+
+  expect(ok).toBe(false)
+  expect(text).toContain(elsewhere)
+  expect(text).toContain(`${app.on.forge.url}/${app.on.forge.org}/notes`)
+  expect(await app.text('index.html')).toBe('old')
+  expect(await audited(app.db)).toEqual([])
+})
+
+test.each([
+  ['changed', 'notes : Ce module est déjà en cours de modification.'],
+  ['installed', 'notes : une installation de « notes » est en cours.'],
+])('a module that is %s while the forge is read keeps its files', async (what, text) => {
+  const app = await start({ 'notes/index.html': 'old' })
+  const deployment = { id: 'one', module: 'notes', place: 'p', owner: 'o', files_before: true, started_at: NOW }
+  const meanwhile = async () => {
+    if (what === 'changed') await app.type('modules', 'disable', 'notes')
+    else await addDeployment(app.db, { ...deployment, before: await findModule(app.db, 'notes') })
+  }
+  const answer = app.on.forge.behave
+  let done: Promise<unknown> | undefined
+  app.on.forge.behave = async (request, response) => {
+    if (request.url?.includes('/raw/')) await (done ??= meanwhile())
+    return (await answer?.(request, response)) ?? false
+  }
+
+  expect(await app.type('modules', 'restore')).toEqual({ text, ok: false })
+
+  expect(await app.text('index.html')).toBe('old')
+  expect((await audited(app.db)).filter(({ action }) => action === 'module_installed')).toEqual([])
 })

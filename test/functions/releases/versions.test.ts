@@ -206,6 +206,86 @@ test('a long list of changes is bounded, and one that is too long to be read say
   expect(await app.changes(first, last)).toMatchObject({ unknown: 'too_long' })
 })
 
+test('of a long list, the entries beyond those that are shown are not even checked', async () => {
+  const app = await start()
+  const first = app.on.push('notes', page('1'))
+  app.on.tag('notes', 'v1', first)
+  app.on.publish('notes', 'v1')
+  const answer = app.on.forge.behave
+  const more = (path: string, count: number) => {
+    app.on.forge.behave = async (request, response) => {
+      if (!request.url?.includes(path)) return (await answer?.(request, response)) ?? false
+      const { end } = response
+      Object.assign(response, {
+        end: (text: string) =>
+          end.call(response, JSON.stringify([...JSON.parse(text), ...Array(count).fill({})]), 'utf8'),
+      })
+      return (await answer?.(request, response)) ?? false
+    }
+  }
+
+  more('/tags?', 60_000)
+  expect(await answered(await app.get('/versions'), 200)).toMatchObject({
+    error: expect.stringContaining('étiquettes'),
+  })
+  for (let n = 2; n <= 50; n += 1) app.on.tag('notes', `v${n}`, first)
+  const { tags, error } = Object(await answered(await app.get('/versions'), 200))
+  expect([tags.length, error]).toEqual([50, null])
+})
+
+test('changes of more commits than anybody reads are refused before each is checked', async () => {
+  const app = await start()
+  const first = app.on.push('notes', page('1'))
+  const second = app.on.push('notes', page('2'))
+  const answer = app.on.forge.behave
+  app.on.forge.behave = async (request, response) => {
+    if (!request.url?.includes('/compare/')) return (await answer?.(request, response)) ?? false
+    const commit = { sha: second, commit: { message: '' }, parents: [{ sha: first }] }
+    const commits = request.url.includes(`..${second}`) ? Array(5_001).fill(commit) : []
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ total_commits: commits.length, commits }))
+    return true
+  }
+
+  expect(await app.changes(first, second)).toMatchObject({ unknown: 'too_long', commits: [] })
+})
+
+test('tags are offered under every name that Git allows and that can be seen', async () => {
+  const app = await start()
+  const commit = app.on.push('notes', page('1'))
+  const names = [
+    'v1.0',
+    'été/№1',
+    'a#b',
+    '100%',
+    'a+b=c&d;e',
+    "l'$1",
+    '-x',
+    'a@b',
+    '{2}',
+    '(v1)!',
+    'a..b'.replace('..', '.-.'),
+  ]
+  for (const name of names) app.on.tag('notes', name, commit)
+  for (const name of ['\u202ev1', 'v\u200b1', 'a b']) app.on.tag('notes', name, commit)
+  for (const name of names) app.on.publish('notes', name)
+
+  const { tags, releases } = Object(await answered(await app.get('/versions'), 200))
+
+  expect(tags.map(({ tag }: { tag: string }) => tag)).toEqual(names)
+  expect(releases.map(({ tag }: { tag: string }) => tag).sort()).toEqual([...names].sort())
+  for (const tag of names) {
+    const body = { tag, commit }
+    const { error } = Object(
+      await answered(
+        await app.request('POST', `${PATH}/install`, { as: 'admin', body: { ...body, commit: UNKNOWN } }),
+        409,
+      ),
+    )
+    expect(error).toContain(commit)
+  }
+})
+
 test('what several changes leave of a file is one change or none', () => {
   const of = (...statuses: ('added' | 'removed' | 'modified')[]) =>
     netFiles(statuses.map((status) => ({ filename: 'a', status }))).map(({ status }) => status)

@@ -105,4 +105,8 @@ export const forgeSentences: readonly Pair[] = [
   ['Le jeton ne lit que ce qui est public.', 'The token reads only what is public.'],
   ['La forge refuse (HTTP {}).', 'The forge refuses (HTTP {}).'],
   ['Il manque au jeton la permission {}.', 'The token lacks the permission {}.'],
+  [
+    'Ce module vient de {}, mais la forge des réglages le lit à {}. Installez-le depuis la liste, ou corrigez la forge (forge_url, forge_org).',
+    'This module comes from {}, but the forge of the settings reads it at {}. Install it from the list, or correct the forge (forge_url, forge_org).',
+  ],
 ]
