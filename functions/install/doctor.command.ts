@@ -13,7 +13,7 @@ import { createSettings, type Settings } from '../services.ts'
 import { checkKeys } from './key-check.ts'
 import { checkCertificate } from './certificate-check.ts'
 import { type Check, checkHost } from './host-check.ts'
-import { checkEngine, checkProvider } from './outside-checks.ts'
+import { checkEngine, checkForge, checkProvider } from './outside-checks.ts'
 import { checkProtection } from './protection-check.ts'
 import { describeCheck } from './wizard.ts'
 
@@ -42,6 +42,7 @@ export default defineCommand({
       ...(await checkCertificate(config, context.clock())),
       ...(await checkProvider(config, context.clock)),
       ...('db' in storage ? await checkAccount(storage, context) : []),
+      ...('db' in storage ? await checkForge(createSettings({ ...storage, ...context }), config) : []),
     ]
     if ('db' in storage) await storage.db.close()
     const engine = await checkEngine(config)

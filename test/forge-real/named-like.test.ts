@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answered, refused } from '../functions/answers.ts'
+import * as z from 'zod'
+import { answered, refused, rows } from '../functions/answers.ts'
 import { saying } from '../functions/modules/module.ts'
 import { addFile, createRepository, descriptor, pushFiles, pushRef } from './content.ts'
 import { type Gitea, startGitea } from './gitea.ts'
@@ -12,6 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => gitea?.close())
 
+const Versions = z.object({ tags: z.array(z.object({ tag: z.string() })), error: z.string().nullable() })
 const KINDS = ['heads', 'tags'] as const
 
 test.each(KINDS)('a reference in refs/%s that is named like a commit does not replace its files', async (kind) => {
@@ -59,5 +61,22 @@ test.each(KINDS)('a reference in refs/%s that is named like a commit hides no ch
     expect(await shown(to, from)).toMatchObject(none)
     await pushRef(gitea, id, `refs/${kind}/${end}`)
     expect(await shown(from, to)).toMatchObject(all)
+  }
+})
+
+test('tags are offered and installed under every name that Git allows and that can be seen', async () => {
+  const id = 'tagged'
+  const commit = await createRepository(gitea, id, { 'module.json': descriptor(id) })
+  const names = ['v1.0.0', 'été/№1', 'a#b', '100%', '%2e%2e', 'a+b=c&d;e', "l'$1", 'a@b', '{2}', '(v1)!', 'x<y>"z"']
+  for (const name of names) await pushRef(gitea, id, `refs/tags/${name}`, commit)
+  const app = await serviceFor(gitea)
+
+  const shown = await answered(await app.request('GET', `${LIST}/${id}/versions`, { as: 'admin' }), 200)
+
+  const { tags, error } = Versions.parse(shown)
+  expect({ error, tags: tags.map(({ tag }) => tag).sort() }).toEqual({ error: null, tags: [...names].sort() })
+  for (const tag of names) {
+    await answered(await app.request('POST', install(id), { as: 'admin', body: { tag, commit } }), 202)
+    expect(await rows(app.db, `SELECT tag, "commit" FROM modules WHERE id = '${id}'`)).toEqual([{ tag, commit }])
   }
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { START } from '../app.ts'
 import { adoptRepositories, descriptor } from './content.ts'
 import { type Gitea, startGitea } from './gitea.ts'
 import { listed, serviceFor } from './service.ts'
@@ -36,9 +37,15 @@ test('an organisation of a thousand repositories is listed whole', async () => {
 
   const first = await timed()
   const again = await timed()
+  // Times of changes are settled after a minute, and the service's own clock stands still.
+  app.advance(Date.now() - START.getTime() + 120_000)
+  await timed()
+  const settled = await timed()
 
-  console.log(`${ALL} repositories, ${MODULES} modules: ${first.took}; read again: ${again.took}`)
-  for (const { modules, error, groups } of [first, again]) {
+  console.log(
+    `${ALL} repositories, ${MODULES} modules: ${first.took}; read again: ${again.took}; read again later: ${settled.took}`,
+  )
+  for (const { modules, error, groups } of [first, again, settled]) {
     expect(error).toBeNull()
     expect(modules.size).toBe(MODULES)
     expect(groups).toMatchObject([{ code: 'no_descriptor', count: ALL - MODULES }])
