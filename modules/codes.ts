@@ -8,6 +8,8 @@ export const MODULES_ERRORS = {
   module_page_missing: [404, 'Ce module n’a pas de page, est désactivé ou n’est pas chargé.'],
   modules_folder_unusable: [503, 'Le dossier des modules ne peut pas être utilisé ({message}).'],
   module_store_full: [409, 'Ce module ne peut pas enregistrer davantage ({limit} entrées au plus).'],
+  module_refused: [409, 'Le module refuse : {message}'],
+  module_entry_missing: [404, 'Cet élément n’existe pas, ou n’existe plus.'],
   deployer_missing: [503, 'Ce module contient du code, que le service ne charge qu’à son démarrage : {how}'],
 } as const satisfies ErrorTable
 
@@ -22,6 +24,7 @@ export const MODULES_ACTIONS = [
   'module_removed',
   'module_taken_back',
   'module_settings_changed',
+  'module_action',
   'module_taken_out',
 ] as const
 

@@ -6,7 +6,7 @@
 import * as z from 'zod'
 import type { ErrorTable } from '../runtime/errors.ts'
 import type { AnyFunction } from '../runtime/function.ts'
-import { expected, ModuleError, sentences } from './faults.ts'
+import { expected, Faults, ModuleError, nearest, sentences } from './faults.ts'
 import { checkSettings, checkTasks, SettingsDeclaration, TaskDeclaration, withSettingsForm } from './kit/declared.ts'
 import type { ModuleParts } from './kit/kit.ts'
 import { settingsFunctions } from './kit/settings.ts'
@@ -29,24 +29,38 @@ export function parseDeclarations(id: string, declared: unknown, known: KnownCod
   if (!Array.isArray(declared)) throw new ModuleError('l’export par défaut ne renvoie pas une liste de déclarations')
   const list: readonly unknown[] = declared
   const items = Array.from(list, (item, index) => ({ item, kind: kindOf(item), number: index + 1 }))
+  const faults = new Faults()
   const functions = parseFunctions(
     id,
     items.filter(({ kind }) => kind === undefined),
     known,
+    faults,
   )
-  const odd = items.find(({ kind }) => kind !== undefined && !KINDS.some((known) => known === kind))
-  if (odd) throw wrongIn(odd)('son genre (kind) est inconnu')
+  for (const each of items)
+    if (each.kind !== undefined && !KINDS.some((known) => known === each.kind))
+      faults.in(() => {
+        throw wrongIn(each)('son genre (kind) est inconnu')
+      })
   const ofKind = <schema extends z.ZodType>(kind: (typeof KINDS)[number], schema: schema) =>
     items
       .filter((each) => each.kind === kind)
-      .map((each) => ({ value: parsed(schema, each), wrong: wrongIn(each), number: each.number }))
+      .flatMap((each) => {
+        const found = faults.in(() => ({ value: parsed(schema, each) }))
+        return found ? [{ ...found, wrong: wrongIn(each), number: each.number }] : []
+      })
   const declaredSettings = ofKind('settings', SettingsDeclaration)
-  const settings = checkSettings(id, functions, declaredSettings)
+  const settings = faults.in(() => checkSettings(id, functions, declaredSettings))
   // First, so that no endpoint with a parameter answers in their place.
   if (settings) functions.unshift(...settingsFunctions(id, settings))
-  const tasks = checkTasks(ofKind('task', TaskDeclaration))
+  const declaredTasks = ofKind('task', TaskDeclaration)
+  const tasks = faults.in(() => checkTasks(declaredTasks)) ?? []
   const [page, another] = ofKind('page', PageDeclaration)
-  if (another) throw another.wrong('une page est déjà déclarée')
+  if (another)
+    faults.in(() => {
+      throw another.wrong('une page est déjà déclarée')
+    })
+  // A page is checked against endpoints that are all there.
+  faults.throw()
   const whole = settings ? withSettingsForm(id, settings, page?.value) : page?.value
   const { wrong } = page ?? declaredSettings[0] ?? {}
   return { functions, settings, tasks, page: whole && wrong && checkPage(whole, functions, wrong) }
@@ -61,16 +75,17 @@ interface Item {
   number: number
 }
 
-function parseFunctions(id: string, items: readonly Item[], known: KnownCodes): AnyFunction[] {
+function parseFunctions(id: string, items: readonly Item[], known: KnownCodes, faults: Faults): AnyFunction[] {
   const Declaration = declarationOf(`/api/modules/${id}/`, known)
   const taken = new Set<string>()
-  return items.map((each) => {
+  const one = (each: Item): AnyFunction[] => {
     const data = parsed(Declaration, each)
     const title = `${data.method} ${data.path.replace(/:\w+/g, ':')}`
     if (taken.has(title)) throw wrongIn(each)('cette méthode à cette adresse est déjà déclarée')
     taken.add(title)
-    return data
-  })
+    return [data]
+  }
+  return items.flatMap((each) => faults.in(() => one(each)) ?? [])
 }
 
 function parsed<schema extends z.ZodType>(schema: schema, each: Item): z.output<schema> {
@@ -130,11 +145,8 @@ const Handler = z.custom<AnyFunction['handler']>((value) => typeof value === 'fu
  * (`modules.ts`), which would silently replace the module's.
  */
 function declarationOf(root: string, { errors, actions }: KnownCodes) {
-  const Code = z.custom<string>(
-    (value) => typeof value === 'string' && Object.hasOwn(errors, value),
-    expected('un code d’erreur du service'),
-  )
-  const Action = z.enum(actions, expected('une action du journal d’audit'))
+  const Code = oneOf(Object.keys(errors), 'un code d’erreur du service')
+  const Action = oneOf(actions, 'une action du journal d’audit')
   const Limit = z.strictObject(
     {
       limit: Positive,
@@ -205,6 +217,20 @@ function declarationOf(root: string, { errors, actions }: KnownCodes) {
       if (missing.length > 0) wrong('request.params', `ne décrit pas ${missing.join(', ')}`)
       if (extra.length > 0) wrong('request.params', `décrit ${extra.join(', ')}, absent de l’adresse`)
     })
+}
+
+/** A name among the known ones. The fault of another one quotes it, with the most similar one. */
+function oneOf(known: readonly string[], what: string) {
+  const names = new Set(known)
+  return z.custom<string>((value) => typeof value === 'string' && names.has(value), {
+    error(issue) {
+      const { input } = issue
+      if (typeof input !== 'string') return expected(what).error(issue)
+      const similar = nearest(input, known)
+      const hint = similar === undefined ? '' : `, le plus proche : ${similar}`
+      return `est inconnu : « ${input.slice(0, 100)} » (attendu : ${what}${hint})`
+    },
+  })
 }
 
 function pathFault(root: string, path: string): string | undefined {

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import * as z from 'zod'
 import { createLog } from '../platform/log.ts'
 import type { KnownCodes } from './declarations.ts'
-import { type BackendModule, findWait, loadModules } from './loader.ts'
+import { type BackendModule, findWait, LATE, loadModules } from './loader.ts'
 
 /** The declarations of a module, or why its code cannot be loaded; sentences are French. */
 export const Inspection = z.object({
@@ -38,14 +38,19 @@ export async function inspectModule(folder: string, module: BackendModule, known
   try {
     const { log } = createLog({ level: 'silent', write: () => {} })
     const { functions, pages, parts, problems } = await loadModules(folder, [module], known, log)
-    const problem = problems.get(module.id) ?? findWait(join(folder, module.id, module.file), module.file)
+    const path = join(folder, module.id, module.file)
+    const found = problems.get(module.id)
+    // Loading ends in the same way in the executable and in every other program.
+    const problem = !found || found.detail === LATE ? (findWait(path, module.file) ?? found) : found
+    // Node's own words name the copy of the code, and an import that is told anyway.
+    const isTold = imports.foreign.size > 0 && /^\S+ : Cannot find (?:package|module)/.test(problem?.detail ?? '')
     const { settings, tasks = [] } = parts.get(module.id) ?? {}
     return {
       faults: [
         ...[...imports.foreign]
           .slice(0, TOLD)
           .map((name) => `${module.file} importe « ${name} » : seuls des noms en « node: » sont possibles`),
-        ...(problem ? [problem.detail] : []),
+        ...(problem && !isTold ? (problem.all ?? [problem.detail]) : []),
       ],
       functions: functions.map(({ method, path, auth, stepUp, rateLimit }) => ({
         method,

@@ -19,6 +19,7 @@ import { FILE_LIMITS } from './folder.ts'
 import { type ModuleGuard, unguarded } from './guard/guard.ts'
 import type { ModuleParts } from './kit/kit.ts'
 import type { ModulePage } from './page.ts'
+import { placeOf, waitPlace } from './place.ts'
 import { moduleZod } from './schemas.ts'
 
 /** A module with code; `file` is the path of its backend inside `<folder>/<id>`. */
@@ -32,6 +33,8 @@ export interface ModuleProblem {
   problem: 'files_missing' | 'load_failed'
   /** French, for administrators. */
   detail: string
+  /** All faults of its declarations, where there are several; the detail is the first one. */
+  all?: readonly string[]
 }
 
 export interface LoadedModules {
@@ -57,6 +60,8 @@ const defineTask = (declared: object) => ({ ...declared, kind: 'task' })
 
 /** Top-level await is not allowed, so an import takes milliseconds even from a slow disk; a longer one never ends. */
 const IMPORT_MS = 5_000
+/** The detail of a module whose import takes longer. */
+export const LATE = `le chargement ne s’est pas terminé en ${IMPORT_MS / 1000} s (await hors d’une fonction ?)`
 
 /**
  * Loads the code of modules from `<folder>/<id>/<file>`. A module that fails is left out, with a line in the log; never
@@ -75,16 +80,18 @@ export async function loadModules(
   const problems = new Map<string, ModuleProblem>()
   // One after another, so that a slow import counts against its own module only.
   for (const { id, file } of modules) {
+    let path: string | undefined
     // Logged before the import, because a module may end or block the process.
     log.info({ module: id }, 'loading module')
     try {
-      const path = await locate(folder, id, file)
-      const declared = parseDeclarations(id, await guard.loading(id, () => declarations(path)), known)
+      const located = await locate(folder, id, file)
+      path = located
+      const declared = parseDeclarations(id, await guard.loading(id, () => declarations(located)), known)
       functions.push(...declared.functions)
       if (declared.page) pages.set(id, declared.page)
       parts.set(id, { settings: declared.settings, tasks: declared.tasks })
     } catch (error) {
-      const found = problemOf(error, file)
+      const found = problemOf(error, file, path)
       problems.set(id, found)
       log.warn({ module: id, ...found, err: error }, 'module left out')
     }
@@ -126,11 +133,7 @@ async function load(path: string): Promise<unknown> {
 async function withTimeout<result>(loading: Promise<result>): Promise<result> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    const seconds = IMPORT_MS / 1000
-    timer = setTimeout(
-      () => reject(new ModuleError(`le chargement ne s’est pas terminé en ${seconds} s (await hors d’une fonction ?)`)),
-      IMPORT_MS,
-    )
+    timer = setTimeout(() => reject(new ModuleError(LATE)), IMPORT_MS)
   })
   try {
     return await Promise.race([loading, late])
@@ -150,23 +153,33 @@ function asMissing(error: unknown, file: string): unknown {
 const Waiting = z.object({ code: z.literal('ERR_REQUIRE_ASYNC_MODULE') })
 
 /**
- * Returns why the executable cannot load a file that this program has loaded. A Node that requires no ES modules (20) finds
- * nothing.
+ * Returns why the executable cannot load a file that this program has loaded or still loads: it waits outside of its
+ * functions. A Node that requires no ES modules (20) looks at the code alone.
  */
 export function findWait(path: string, file: string): ModuleProblem | undefined {
+  const place = waitPlace(path, file)
+  if (place !== undefined) return waiting(file, place)
   if (!process.features.require_module) return undefined
   try {
     createRequire(path)(path)
     return undefined
   } catch (error) {
-    return Waiting.safeParse(error).success ? problemOf(error, file) : undefined
+    return Waiting.safeParse(error).success ? waiting(file, '') : undefined
   }
 }
 
+const waiting = (file: string, place: string): ModuleProblem => ({
+  problem: 'load_failed',
+  detail: `${file} attend hors d’une fonction (await), ce qui n’est pas possible${place}`,
+})
+
 /** Describes an error; one that the module or Node has thrown keeps its own message. */
-function problemOf(error: unknown, file: string): ModuleProblem {
-  if (error instanceof ModuleError) return { problem: error.problem, detail: error.message }
-  if (Waiting.safeParse(error).success)
-    return { problem: 'load_failed', detail: `${file} attend hors d’une fonction (await), ce qui n’est pas possible` }
-  return { problem: 'load_failed', detail: `${file} : ${error instanceof Error ? error.message : inspect(error)}` }
+function problemOf(error: unknown, file: string, path: string | undefined): ModuleProblem {
+  if (error instanceof ModuleError) {
+    const { problem, message: detail, all } = error
+    return { problem, detail, ...(all.length > 1 && { all }) }
+  }
+  if (Waiting.safeParse(error).success) return waiting(file, (path && waitPlace(path, file)) ?? '')
+  const message = error instanceof Error ? error.message : inspect(error)
+  return { problem: 'load_failed', detail: `${file} : ${message}${placeOf(error, path, file)}` }
 }

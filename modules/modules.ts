@@ -19,6 +19,7 @@ import { guarded } from './guard/endpoints.ts'
 import { guardedHeader, TEXT_POLICY } from './headers.ts'
 import { type KitServices, kitOf, tasksOf } from './kit/kit.ts'
 import type { SettingsDefinition } from './kit/settings.ts'
+import { type Telling, tellAs } from './kit/told.ts'
 import { type LoadedModules, loadModules, type ModuleProblem } from './loader.ts'
 import type { ModulePage } from './page.ts'
 
@@ -38,6 +39,7 @@ export {
 export { reachEngine } from './deploy/docker/engine.ts'
 export { findContainer } from './deploy/docker/restart.ts'
 export { runSwap } from './deploy/docker/swap.ts'
+export { nearest } from './faults.ts'
 export { FILE_LIMITS, moduleFiles } from './folder.ts'
 export type { TakenOut } from './guard/culprits.ts'
 export { createGuard, type Guard } from './guard/guard.ts'
@@ -194,13 +196,14 @@ function whileEnabled(
       if (context.user) context.user = { ...context.user, isAdmin: context.user.role === 'admin' }
       if (fn.contentType !== undefined) context.header('content-security-policy', TEXT_POLICY)
       context.header = guardedHeader(id, context.header)
+      tellAs(id, context)
       Object.assign(context, kitOf(context, id, settingsOf(id)))
     },
   }
 }
 
 /** The part of a request's context that differs for handlers of modules. */
-interface ModuleContext extends KitServices {
+interface ModuleContext extends KitServices, Telling {
   user: FormerUser | undefined
   header(name: string, value: string): void
 }

@@ -4,6 +4,7 @@
  */
 
 import type { AnyFunction } from '../runtime/function.ts'
+import { Faults } from './faults.ts'
 import type { ModulePage, PageSection } from './page.ts'
 import type { PageDeclaration, SectionDeclaration } from './page-declaration.ts'
 import { formFields } from './page-form.ts'
@@ -15,9 +16,12 @@ type Wrong = (fault: string) => Error
 /** Returns the page for the panel. `wrong` creates the error of a fault. */
 export function checkPage(declared: PageDeclaration, functions: readonly AnyFunction[], wrong: Wrong): ModulePage {
   const byCall = new Map(functions.map((fn) => [callOf(fn), fn]))
-  const sections = declared.sections.map((section, at) =>
-    checkSection(section, byCall, (fault) => wrong(`« sections.${at} » ${fault}`)),
-  )
+  const faults = new Faults()
+  const sections = declared.sections.flatMap((section, at) => {
+    const inSection = (fault: string) => wrong(`« sections.${at} » ${fault}`)
+    return faults.in(() => [checkSection(section, byCall, inSection)]) ?? []
+  })
+  faults.throw()
   return { title: declared.title ?? null, sections }
 }
 

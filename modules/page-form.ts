@@ -24,6 +24,8 @@ export function formFields(
   const wanted = declared ?? found.map(({ name }): TypedDeclaration => ({ field: name }))
   if (wanted.length > MAX_FIELDS) throw wrong(`« call » a plus de ${MAX_FIELDS} champs : nommez-en dans « fields »`)
   if (new Set(wanted.map(({ field }) => field)).size < wanted.length) throw wrong('« fields » nomme deux fois un champ')
+  const unknown = wanted.find(({ field }) => !byName.has(field))
+  if (unknown) throw wrong(`« fields » nomme « ${unknown.field} », qui n’est pas dans le corps`)
   const missing = found.filter(({ name, required }) => required && !wanted.some(({ field }) => field === name))
   if (missing.length > 0)
     throw wrong(`« fields » omet ${missing.map(({ name }) => name).join(', ')}, que le corps exige`)

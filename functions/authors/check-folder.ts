@@ -4,15 +4,17 @@
  */
 
 import { spawn } from 'node:child_process'
-import { lstat, mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { lstat, mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, sep } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import { FILE_LIMITS, Inspection, moduleFiles } from '../../modules/modules.ts'
 import { isCode } from '../../platform/files.ts'
 import { ownProgram } from '../../platform/program.ts'
+import { CommandError } from '../../runtime/command.ts'
 import { type Descriptor, parseDescriptor } from '../registry/descriptor.ts'
 import { sizeText } from '../registry/forge-requests.ts'
 import { PAGE_TOO_LARGE } from '../registry/installation.ts'
+import { descriptorRemarks, documentRemarks } from './remarks.ts'
 
 /** The state of a module's folder. */
 export interface CheckedFolder {
@@ -24,6 +26,8 @@ export interface CheckedFolder {
   found: Inspection | undefined
   /** French sentences. */
   faults: string[]
+  /** Mistakes that keep the module from nothing, as French sentences. */
+  remarks: string[]
 }
 
 /** The search path of a child; nothing of the caller's environment reaches it. */
@@ -34,6 +38,13 @@ const LOAD_MS = 5_000
 const START_MS = 30_000
 /** Characters of what the code writes to the standard error. */
 const MAX_SAID = 2_000
+
+/** Returns the path of the folder that an author has typed. Throws a CommandError when there is none. */
+export async function existingFolder(typed: string): Promise<string> {
+  const folder = resolve(typed)
+  if ((await stat(folder).catch(() => undefined))?.isDirectory()) return folder
+  throw new CommandError(`${folder} n’est pas un dossier.`)
+}
 
 /** Checks a folder. Never rejects because of what the folder contains. */
 export async function checkFolder(folder: string): Promise<CheckedFolder> {
@@ -48,25 +59,42 @@ export async function checkFolder(folder: string): Promise<CheckedFolder> {
   const text = await take('module.json', FILE_LIMITS.descriptor)
   const parsed = text && parseDescriptor(text.toString())
   if (parsed && 'reasons' in parsed)
-    faults.push(...parsed.reasons.map(({ field, message }) => `module.json : ${field ? `${field} : ` : ''}${message}`))
+    faults.push(
+      ...parsed.reasons.map(
+        ({ field, message }) => `module.json : ${field ? `${field} : ` : ''}${message}${field ? '' : jsonPlace(text)}`,
+      ),
+    )
   const descriptor = parsed && 'descriptor' in parsed ? parsed.descriptor : undefined
-  if (!descriptor) return { descriptor, files, found: undefined, faults }
+  if (!descriptor) return { descriptor, files, found: undefined, faults, remarks: [] }
+  const pageFiles = descriptor.page?.files ?? []
   let ofPage = 0
-  for (const name of descriptor.page?.files ?? []) ofPage += (await take(name, FILE_LIMITS.pageFile))?.length ?? 0
+  for (const name of pageFiles) ofPage += (await take(name, FILE_LIMITS.pageFile))?.length ?? 0
   if (ofPage > FILE_LIMITS.page) faults.push(PAGE_TOO_LARGE)
   const code = descriptor.has_backend ? await take(descriptor.backend, FILE_LIMITS.code) : undefined
-  if (!code) {
-    const forgotten =
-      !descriptor.has_backend && typeof (await contentOf(folder, descriptor.backend, FILE_LIMITS.code)) !== 'string'
-    if (forgotten)
-      faults.push(`module.json : has_backend : ${descriptor.backend} existe, mais has_backend n’est pas true`)
-    return { descriptor, files, found: undefined, faults }
+  if (!descriptor.has_backend && typeof (await contentOf(folder, descriptor.backend, FILE_LIMITS.code)) !== 'string')
+    faults.push(`module.json : has_backend : ${descriptor.backend} existe, mais has_backend n’est pas true`)
+  if (code) faults.push(...lazyImports(code.toString(), descriptor.backend))
+  const loaded = code && (await inspected(descriptor, files))
+  const found = typeof loaded === 'string' ? undefined : loaded
+  faults.push(...(typeof loaded === 'string' ? [loaded] : (found?.faults ?? [])))
+  const hasPage = pageFiles.length > 0 || (found?.sections ?? null) !== null
+  const document = files.get(pageFiles[0] ?? '')?.toString() ?? ''
+  const remarks = [
+    ...descriptorRemarks(text?.toString() ?? '', descriptor, hasPage),
+    ...documentRemarks(document, pageFiles),
+  ]
+  return { descriptor, files, found, faults, remarks }
+}
+
+/** Returns ` (module.json:3:5)`, the place where a text stops being JSON; an empty text when Node does not tell it. */
+function jsonPlace(text: Buffer): string {
+  try {
+    JSON.parse(text.toString().replace(/^\uFEFF/, ''))
+    return ''
+  } catch (error) {
+    const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(error instanceof Error ? error.message : '') ?? []
+    return line === undefined ? '' : ` (module.json:${line}:${column})`
   }
-  faults.push(...lazyImports(code.toString(), descriptor.backend))
-  const found = await inspected(descriptor, files)
-  if (typeof found === 'string') faults.push(found)
-  else faults.push(...found.faults)
-  return { descriptor, files, found: typeof found === 'string' ? undefined : found, faults }
 }
 
 /** Returns the content of a file inside the folder, or a sentence that says why it cannot be installed. */

@@ -3,16 +3,19 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import * as z from 'zod'
 import { saveModule } from '../../db/modules.ts'
 import { openStorage } from '../../db/storage.ts'
 import { forgetEnds, moduleFiles } from '../../modules/modules.ts'
 import { type Clock, timestamp } from '../../platform/clock.ts'
 import { readConfig } from '../../platform/config.ts'
+import { escapeControl } from '../../platform/escape-control.ts'
 import { ownProgram } from '../../platform/program.ts'
 import { CommandError } from '../../runtime/command.ts'
 import { recordOf } from '../registry/installation.ts'
 import { type CheckedFolder, SEARCH_PATH } from './check-folder.ts'
+import { shownLine } from './dev-output.ts'
 
 /** A service with temporary data, for the author of one module. */
 export interface DevService {
@@ -83,11 +86,18 @@ export async function createDevService(
 
 function start(dataDir: string, port: number, host: Readonly<Record<string, string>>): ChildProcess {
   const [program = '', ...args] = ownProgram()
-  return spawn(program, [...args, 'develop-module', dataDir, String(port)], {
+  const child = spawn(program, [...args, 'develop-module', dataDir, String(port)], {
     // The settings of a service of this machine must not reach this one.
     env: { PATH: SEARCH_PATH, HOME: dataDir, ...host },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
+  const hasHost = Object.keys(host).length > 0
+  if (child.stdout)
+    createInterface(child.stdout).on('line', (line) => {
+      const shown = shownLine(line, { hasHost })
+      if (shown !== undefined) process.stdout.write(`${escapeControl(shown)}\n`)
+    })
+  return child
 }
 
 /** Waits until the service answers; rejects when it ends before or takes too long. */

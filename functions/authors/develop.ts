@@ -31,8 +31,14 @@ export async function develop(
         continue
       }
       const url = await service.serve(checked)
-      say(`\n${described(checked).join('\n')}\n\n  ${url}/modules/${checked.descriptor?.id} — compte ${account}\n`)
-      void service.ended().then((reason) => reason && say(reason))
+      const found = [...described(checked), ...checked.remarks.map((remark) => `Remarque : ${remark}`)]
+      say(`\n${found.join('\n')}\n\n  ${url}/modules/${checked.descriptor?.id} — compte ${account}\n`)
+      void service.ended().then((reason) => {
+        if (!reason) return
+        // The same files are served again when one is saved.
+        served = ''
+        say(`${reason} Enregistrez un fichier du module pour le redémarrer.`)
+      })
     } while (await changes.next())
   } finally {
     changes.close()
@@ -78,8 +84,8 @@ function changesOf(folder: string, ending: AbortSignal): { next(): Promise<boole
 }
 
 /** A text that differs when the files or the faults differ. */
-function stateOf({ files, faults }: CheckedFolder): string {
+function stateOf({ files, faults, remarks }: CheckedFolder): string {
   const hash = createHash('sha256')
   for (const [name, bytes] of files) hash.update(`${name}\0${bytes.length}\0`).update(bytes)
-  return hash.update(JSON.stringify(faults)).digest('hex')
+  return hash.update(JSON.stringify([faults, remarks])).digest('hex')
 }

@@ -1,3 +1,10 @@
+import { AUDIT_ACTIONS, ERRORS } from '../services.ts'
+
+const ERROR_CODES = Object.entries(ERRORS)
+  .map(([code, [status, text]]) => `  /** ${status}: ${text} */\n  | '${code}'`)
+  .join('\n')
+const ACTIONS = AUDIT_ACTIONS.map((action) => `  | '${action}'`).join('\n')
+
 /**
  * The types for authors of modules, as the text of `ops-panel-module.d.ts`: `modules init` writes it beside a new module, and
  * the package of a release contains it. A test compiles it against the service's own types.
@@ -30,13 +37,21 @@ export interface Kit {
 
 export type Declaration = object
 
+/** The error codes of the service, with their status and their French sentence. */
+export type ErrorCode =
+${ERROR_CODES}
+
+/** The actions of the audit log. */
+export type AuditAction =
+${ACTIONS}
+
 export interface Request {
   params?: zod.ZodObject
   query?: zod.ZodObject
   cookies?: zod.ZodObject
   body?: zod.ZodType
   /** The error code of a request that a schema rejects. */
-  refusal?: string
+  refusal?: ErrorCode
 }
 
 type Part = 'params' | 'query' | 'cookies' | 'body'
@@ -55,8 +70,8 @@ export interface Limit {
   seconds: number
   by: 'user' | 'address'
   shared?: boolean
-  refusal?: string
-  audit?: string
+  refusal?: ErrorCode
+  audit?: AuditAction
 }
 
 export interface FunctionDeclaration<request extends Request, response extends zod.ZodType> {
@@ -74,14 +89,14 @@ export interface FunctionDeclaration<request extends Request, response extends z
     | ((input: Input<request>, services: unknown) => readonly string[] | undefined | Promise<readonly string[] | undefined>)
   rateLimit: false | Limit
   /** Required unless the method is GET. */
-  audit?: false | readonly string[]
+  audit?: false | readonly AuditAction[]
   request?: request
   status?: 200 | 201 | 202
   response: response
   headers?: Readonly<Record<string, string>>
   example?: { query?: object; body?: unknown; response: unknown }
   contentType?: string
-  errors?: readonly string[]
+  errors?: readonly ErrorCode[]
   handler(input: Input<request>, context: Context): Promise<zod.input<response>> | zod.input<response>
 }
 
@@ -96,6 +111,8 @@ export interface User {
 
 export interface Shared {
   host: Host
+  /** The panel's database. Its tables change between versions. */
+  db: any
   store: Store
   /** The settings that the module has declared, with their defaults; secrets as texts, undefined when not set. */
   moduleSettings(): Promise<any>
@@ -111,9 +128,9 @@ export interface Context extends Shared {
   user: User & { isAdmin: boolean }
   caller: { address: string; userAgent: string; secure: boolean; host: string | undefined }
   /** Creates an error with a declared code, to be thrown. */
-  fail(code: string, options?: { values?: Record<string, string | number>; details?: { field: string; message: string }[] }): Error
-  /** Writes one of the declared audit actions. */
-  audit(action: string, note?: { target?: string; details?: Record<string, string | number | boolean | null> }): Promise<void>
+  fail(code: ErrorCode, options?: { values?: Record<string, string | number>; details?: { field: string; message: string }[] }): Error
+  /** Writes one of the declared audit actions. Of \`module_action\`, \`{ target, details: { text } }\` are kept. */
+  audit(action: AuditAction, note?: { target?: string; details?: Record<string, string | number | boolean | null> }): Promise<void>
   /** Sets a header of the answer. */
   header(name: string, value: string): void
 }

@@ -1,7 +1,6 @@
-import { resolve } from 'node:path'
 import { escapeControlLines } from '../../platform/escape-control.ts'
 import { defineCommand } from '../../runtime/command.ts'
-import { checkFolder } from './check-folder.ts'
+import { checkFolder, existingFolder } from './check-folder.ts'
 import { described } from './described.ts'
 
 /** Checks the folder of a module without a service: what it declares, or each fault. */
@@ -12,9 +11,13 @@ export default defineCommand({
   args: ['dossier'],
 
   async run({ args: [typed = ''] }) {
-    const checked = await checkFolder(resolve(typed))
-    const { faults } = checked
-    const end = faults.length === 0 ? ['Aucun défaut.'] : faults.map((fault) => `Défaut : ${fault}`)
+    const folder = await existingFolder(typed)
+    const checked = await checkFolder(folder)
+    const { faults, remarks } = checked
+    const end = [
+      ...remarks.map((remark) => `Remarque : ${remark}`),
+      ...(faults.length === 0 ? ['Aucun défaut.'] : faults.map((fault) => `Défaut : ${fault}`)),
+    ]
     return { text: escapeControlLines([...described(checked), ...end].join('\n')), ok: faults.length === 0 }
   },
 })

@@ -1,6 +1,5 @@
-import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { CommandError, defineCommand } from '../../runtime/command.ts'
+import { defineCommand } from '../../runtime/command.ts'
+import { existingFolder } from './check-folder.ts'
 import { createDevService } from './dev-service.ts'
 import { develop } from './develop.ts'
 
@@ -12,9 +11,7 @@ export default defineCommand({
   args: ['dossier'],
 
   async run({ args: [typed = ''] }, { clock, prompt }) {
-    const folder = resolve(typed)
-    if (!(await stat(folder).catch(() => undefined))?.isDirectory())
-      throw new CommandError(`${folder} n’est pas un dossier.`)
+    const folder = await existingFolder(typed)
     // A configured port belongs to the installed service, which a proxy may publish.
     const service = await createDevService({ port: 0 }, clock)
     await develop(folder, { service, account: 'dev, mot de passe dev', say: prompt.say })

@@ -1,12 +1,13 @@
 /** Returns the files of a new module: an endpoint that counts, and a page with a button. */
 export function skeleton(id: string): Record<string, string> {
+  const name = id.charAt(0).toUpperCase() + id.slice(1)
   const descriptor = {
     id,
-    name: id,
+    name,
     version: '0.1.0',
-    description: '',
+    description: 'Counts.',
     has_backend: true,
-    nav: { label: id, icon: 'puzzle', href: `/modules/${id}` },
+    nav: { label: name, icon: 'puzzle', href: `/modules/${id}` },
   }
   return {
     'module.json': `${JSON.stringify(descriptor, null, 2)}\n`,

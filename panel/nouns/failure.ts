@@ -10,7 +10,7 @@ export interface ErrorDescription {
 
 /** For these codes, the service's message says more than the code. */
 const WITH_REASON =
-  /^(answer_too_large|container_locked|deployer_missing|forge_failed|host_(answer_too_long|check_failed)|hypervisor_(certificate|forbidden|node_unknown|refused|unreachable|unreadable)|internal|invalid_descriptor|modules_folder_unusable|oidc_(denied|invalid|unreachable)|other_repository|(proof|rollback)_impossible|source_unavailable|ssh_(failed|key_refused)|sudo_wants_password)$/
+  /^(answer_too_large|container_locked|deployer_missing|forge_failed|host_(answer_too_long|check_failed)|hypervisor_(certificate|forbidden|node_unknown|refused|unreachable|unreadable)|internal|invalid_descriptor|module(_refused|s_folder_unusable)|oidc_(denied|invalid|unreachable)|other_repository|(proof|rollback)_impossible|source_unavailable|ssh_(failed|key_refused)|sudo_wants_password)$/
 
 /** Describes an error with the sentence of its code; `unexpected` is for unknown codes. */
 export function describeError(

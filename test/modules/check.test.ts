@@ -52,6 +52,41 @@ test.each<[string, Readonly<Record<string, string | object>>, string]>([
     { 'module.json': DESCRIPTOR, 'backend.mjs': `await 1\n${GOOD}` },
     'backend.mjs attend hors d’une fonction (await)',
   ],
+  [
+    'the place of an await outside of a function',
+    { 'module.json': DESCRIPTOR, 'backend.mjs': `import 'node:fs'\n${GOOD}\nconst b = 1\n  await b` },
+    'backend.mjs attend hors d’une fonction (await), ce qui n’est pas possible (backend.mjs:4:3)',
+  ],
+  [
+    'an await outside of a function that never ends',
+    { 'module.json': DESCRIPTOR, 'backend.mjs': `${GOOD}\nawait new Promise(() => {})` },
+    'backend.mjs attend hors d’une fonction (await), ce qui n’est pas possible (backend.mjs:2:1)',
+  ],
+  [
+    'the place of a syntax error',
+    { 'module.json': DESCRIPTOR, 'backend.mjs': 'import fs from "node:fs"\nexport default () => [\n  {{,\n]' },
+    "backend.mjs : Unexpected token '{' (backend.mjs:3:4)",
+  ],
+  [
+    'the place of an error while the code is loaded',
+    { 'module.json': DESCRIPTOR, 'backend.mjs': 'export default () => {\n  READ()\n}' },
+    'backend.mjs : READ is not defined (backend.mjs:2:3)',
+  ],
+  [
+    'the place where a descriptor ends to be JSON',
+    { 'module.json': '{\n  "id": "a"\n  "name": "b"\n}' },
+    '(module.json:3:3)',
+  ],
+  [
+    'an unknown error code, quoted with the nearest one',
+    {
+      'module.json': DESCRIPTOR,
+      'backend.mjs': `export default ({ z, defineFunction }) => [defineFunction({
+        method: 'POST', path: '/api/modules/probe/a', auth: 'user', rateLimit: false, audit: ['setings_changed'],
+        errors: ['notfound'], response: z.null(), handler: () => null })]`,
+    },
+    '« audit.0 » est inconnu : « setings_changed » (attendu : une action du journal d’audit, le plus proche : settings_changed) ; « errors.0 » est inconnu : « notfound » (attendu : un code d’erreur du service, le plus proche : not_found)',
+  ],
   ['no code', { 'module.json': DESCRIPTOR }, 'backend.mjs n’existe pas'],
   [
     'code that nobody declares',
@@ -95,6 +130,62 @@ test.each<[string, Readonly<Record<string, string | object>>, string]>([
 
   expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^Défaut : /m) })
   expect(stdout).toContain(fault)
+})
+
+test('all faulty declarations are told, and all faulty sections of a page', { timeout: 60_000 }, async () => {
+  const task = (name: string) => `defineTask({ name: '${name}', every: 1, run() {} })`
+  await write({
+    'module.json': DESCRIPTOR,
+    'backend.mjs': `export default ({ z, defineFunction, defineTask }) => [
+      defineFunction({ method: 'GET', path: '/api/a', auth: 'user' }), ${task('a')}, ${task('b')}, { kind: 'odd' }]`,
+  })
+  const { stdout } = await check()
+  for (const place of ['1 (GET /api/a)', '2 (tâche)', '3 (tâche)', '4'])
+    expect(stdout).toContain(`Défaut : déclaration ${place} : `)
+
+  await write({
+    'backend.mjs': `export default ({ definePage }) => [definePage({ sections: [
+      { kind: 'action', label: 'a', call: 'POST /api/x' }, { kind: 'action', label: 'b', call: 'POST /api/y' }] })]`,
+  })
+  const { stdout: page } = await check()
+  expect(page).toContain('« sections.0 »')
+  expect(page).toContain('« sections.1 »')
+})
+
+test('mistakes that keep the module from nothing are remarks', { timeout: 60_000 }, async () => {
+  await write({
+    'module.json': {
+      ...DESCRIPTOR,
+      has_backend: false,
+      descripton: '',
+      nav: { label: 'Probe', icon: 'sever', href: '/module/probe' },
+      page: { files: ['web/a.html', 'web/a.js'] },
+    },
+    'web/a.html': '<script src="a.js"></script><script src="b.js"></script><script>1</script>',
+    'web/a.js': '',
+  })
+  const { code, stdout } = await check()
+
+  expect(code).toBe(0)
+  expect(stdout.split('\n').filter((line) => line.startsWith('Remarque'))).toEqual([
+    'Remarque : module.json : descripton : champ inconnu, sans effet (le plus proche : description)',
+    'Remarque : module.json : nav.icon : « sever » n’est pas une icône du panneau, qui montre puzzle (le plus proche : server)',
+    'Remarque : module.json : nav.href : « /module/probe » n’est pas la page du module, /modules/probe',
+    'Remarque : web/a.html : le script « b.js » n’est pas dans page.files',
+    'Remarque : web/a.html : un <script> sans src n’est pas exécuté',
+  ])
+})
+
+test('a folder that does not exist is no folder', { timeout: 60_000 }, async () => {
+  const { code, stderr } = await runProgram({}, 'modules', 'check', join(folder, 'nowhere'))
+
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('n’est pas un dossier') })
+})
+
+test('an import of a package is one fault, not also that of a copy of the code', { timeout: 60_000 }, async () => {
+  await write({ 'module.json': DESCRIPTOR, 'backend.mjs': `import 'nothing-of-this-name'\n${GOOD}` })
+
+  expect((await check()).stdout.match(/Défaut/g)).toHaveLength(1)
 })
 
 test('a comment that names a type by an import is no fault', { timeout: 60_000 }, async () => {
@@ -169,6 +260,19 @@ test('`modules dev` serves a module to its author, reloads it after a change and
     await writeFile(join(folder, 'backend.mjs'), source(message))
     await expect.poll(greeting, { timeout: 30_000 }).toEqual({ message })
   }
+  await writeFile(join(folder, 'backend.mjs'), source('wrong').replace('() => ({ message', '() => (null.x, { message'))
+  await expect
+    .poll(async () => (await fetch(`${url}/api/modules/hello/greeting`, { headers }).catch(() => undefined))?.status, {
+      timeout: 30_000,
+    })
+    .toBe(500)
+  await dev.said(' — backend.mjs:3:')
+  expect(dev.stdout()).toMatch(
+    /^Erreur : Cannot read .* — backend\.mjs:3:\d+ \(GET \/api\/modules\/hello\/greeting\)$/m,
+  )
+  expect(dev.stdout() + dev.stderr()).not.toContain('job failed')
+  await writeFile(join(folder, 'backend.mjs'), source('changed'))
+  await expect.poll(greeting, { timeout: 30_000 }).toEqual({ message: 'changed' })
   await writeFile(join(folder, 'backend.mjs'), source('broken').replace('rateLimit', 'ratelimit'))
   await dev.said('« rateLimit » manque')
   expect(await greeting()).toEqual({ message: 'changed' })

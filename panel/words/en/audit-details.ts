@@ -15,6 +15,8 @@ export const details: typeof french = {
     factors: 'Factors',
     by: 'Means',
     error: 'Error',
+    object: 'Object',
+    text: 'Text',
     prompts: 'Questions',
     user: 'User',
     is_admin: 'Administrator',

@@ -149,6 +149,7 @@ export const audit: typeof fr = {
     module_removed: ({ who, what }) => `${who} removed module ${what}`,
     module_taken_back: ({ what }) => `Module ${what} was rolled back to its previous version`,
     module_settings_changed: ({ who, what }) => `${who} changed settings of module ${what}`,
+    module_action: ({ who, what }) => `${who} acted in module ${what}`,
     module_taken_out: ({ what }) => `Module ${what} was taken out, because it blocked or ended the service`,
   },
   actions: {
@@ -219,6 +220,7 @@ export const audit: typeof fr = {
     module_removed: 'Module removed',
     module_taken_back: 'Module rolled back',
     module_settings_changed: 'Module settings changed',
+    module_action: 'Action in a module',
     module_taken_out: 'Module taken out',
   },
 }

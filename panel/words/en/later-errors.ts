@@ -40,6 +40,8 @@ export const laterErrors: typeof fr = {
   invalid_descriptor: 'The module’s descriptor (module.json) is invalid. Tell its author.',
   job_ended: 'This upgrade has already ended. Read its result.',
   module_store_full: 'This module has reached the limit of what it may store.',
+  module_refused: 'The module refused the request.',
+  module_entry_missing: 'This entry does not exist, or no longer exists. Reload the page.',
   module_busy: 'This module is already being changed. Wait until that ends, then try again.',
   module_missing: 'This module no longer exists. Refresh the list.',
   module_page_missing: 'This module has no page, is disabled or is not loaded. Go back to the list of modules.',

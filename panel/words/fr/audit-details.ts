@@ -14,6 +14,8 @@ export const details = {
     factors: 'Facteurs',
     by: 'Moyen',
     error: 'Erreur',
+    object: 'Objet',
+    text: 'Texte',
     prompts: 'Questions',
     user: 'Utilisateur',
     is_admin: 'Administrateur',

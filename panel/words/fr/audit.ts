@@ -164,6 +164,7 @@ export const audit = {
     module_removed: ({ who, what }: Done) => `${who} a supprimé le module ${what}`,
     module_taken_back: ({ what }: Done) => `La version précédente du module ${what} a été rétablie`,
     module_settings_changed: ({ who, what }: Done) => `${who} a modifié des réglages du module ${what}`,
+    module_action: ({ who, what }: Done) => `${who} a agi dans le module ${what}`,
     module_taken_out: ({ what }: Done) => `Le module ${what} a été mis à l’écart : il bloquait ou arrêtait le service`,
   },
   actions: {
@@ -234,6 +235,7 @@ export const audit = {
     module_removed: 'Module supprimé',
     module_taken_back: 'Module rétabli',
     module_settings_changed: 'Réglages d’un module modifiés',
+    module_action: 'Action dans un module',
     module_taken_out: 'Module mis à l’écart',
   },
 }

@@ -42,6 +42,8 @@ export const laterErrors = {
   invalid_descriptor: 'Le descripteur du module (module.json) est invalide. Signalez-le à son auteur.',
   job_ended: 'Cette mise à jour est déjà terminée. Lisez son résultat.',
   module_store_full: 'Ce module a atteint la limite de ce qu’il peut enregistrer.',
+  module_refused: 'Le module a refusé la demande.',
+  module_entry_missing: 'Cet élément n’existe pas, ou n’existe plus. Actualisez la page.',
   module_busy: 'Ce module est déjà en cours de modification. Attendez la fin et réessayez.',
   module_missing: 'Ce module n’existe plus. Actualisez la liste.',
   module_page_missing: 'Ce module n’a pas de page, est désactivé ou n’est pas chargé. Revenez à la liste des modules.',

@@ -127,6 +127,8 @@ export const moduleSentences: readonly Pair[] = [
     'Ce module ne peut pas enregistrer davantage ({} entrées au plus).',
     'This module cannot store any more ({} entries at most).',
   ],
+  ['Le module refuse : {}', 'The module refuses: {}'],
+  ['Cet élément n’existe pas, ou n’existe plus.', 'This entry does not exist, or no longer exists.'],
   ['Le dossier des modules ne peut pas être utilisé ({}).', 'The modules folder cannot be used ({}).'],
   [
     'Ce module contient du code, que le service ne charge qu’à son démarrage : {}',
