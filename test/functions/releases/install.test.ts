@@ -176,7 +176,10 @@ test('a module that is changed on the console while the forge is read is not ins
   const console = { ...app.services, secrets: app.secrets }
   let disabled: Promise<unknown> | undefined
   app.on.forge.behave = async (request, response) => {
-    if (request.url?.includes('/raw/')) await (disabled ??= typeCommand(console, ['modules', 'disable', 'notes']))
+    if (request.url?.includes('/raw/')) {
+      disabled ??= typeCommand(console, ['modules', 'disable', 'notes'])
+      await disabled
+    }
     return (await answer?.(request, response)) ?? false
   }
 

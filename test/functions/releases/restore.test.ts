@@ -124,7 +124,10 @@ test.each([
   const answer = app.on.forge.behave
   let done: Promise<unknown> | undefined
   app.on.forge.behave = async (request, response) => {
-    if (request.url?.includes('/raw/')) await (done ??= meanwhile())
+    if (request.url?.includes('/raw/')) {
+      done ??= meanwhile()
+      await done
+    }
     return (await answer?.(request, response)) ?? false
   }
 
