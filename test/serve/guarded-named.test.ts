@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../db/folder.ts'
 import { testForge } from '../forge.ts'
+import { freePort } from '../free-port.ts'
 import { repository, saying } from '../functions/modules/module.ts'
 import { auditOf, BACK_MS, startGuarded } from './guarded.ts'
 import { childrenOf, startReplaceable } from './replaceable.ts'
@@ -44,13 +45,35 @@ test(
 )
 
 test(
+  'a module that fails in the trial of another one, because the service still has its port, stays in place',
+  async () => {
+    const forge = await testForge()
+    const own = JSON.stringify({ port: await freePort(), host: '127.0.0.1', exclusive: true })
+    const listens = `process.getBuiltinModule('node:net').createServer().listen(${own})`
+    forge.put(repository('good', '1', `${saying('good', '1')}; ${listens}`))
+    forge.put(repository('other', '1'))
+    const service = await startReplaceable(forge, undefined, { PANEL_PORT: String(await freePort()) })
+    expect(await service.install('good')).toMatchObject({ state: 'done' })
+
+    expect(await service.install('other')).toMatchObject({ state: 'rolled_back' })
+    const boot = await service.boot()
+    await killWorker(service)
+    await service.anew(boot)
+
+    expect(await service.get('/api/modules/good/word')).toEqual({ status: 200, body: { word: '1' } })
+    expect(await auditOf(service, 'module_taken_out')).toEqual([])
+  },
+  LONG,
+)
+
+test(
   'a new module whose import blocks its trial is rolled back, and later starts keep the others',
   async () => {
     const forge = await testForge()
     forge.put(repository('good', '1'))
     const marker = join(await temporaryFolder(), 'marker')
     forge.put(repository('bad', '1', blockingImport('bad', marker)))
-    const service = await startReplaceable(forge)
+    const service = await startReplaceable(forge, undefined, { PANEL_PORT: String(await freePort()) })
     expect(await service.install('good')).toMatchObject({ state: 'done' })
     await writeFile(marker, '')
 
