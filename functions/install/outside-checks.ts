@@ -1,7 +1,6 @@
 import { detectDeployer, reachEngine } from '../../modules/modules.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
-import { Failure } from '../../runtime/errors.ts'
 import { testForge } from '../forge/checks.ts'
 import { OidcError, tryProvider } from '../oidc/provider.ts'
 import type { Settings } from '../services.ts'
@@ -40,23 +39,16 @@ export async function checkProvider({ oidc }: Config, clock: Clock): Promise<Omi
   }
 }
 
-/**
- * Checks the forge that modules come from, as the test of the settings does; returns nothing without one. A token that
- * cannot be decrypted is told among the settings.
- */
+/** Checks the forge that modules come from, as the test of the settings does; returns nothing without one. */
 export async function checkForge(settings: Settings, { forge }: Config): Promise<Omit<Check, 'id'>[]> {
-  try {
-    const address = await settings.forgeWith({}, forge)
-    if (!address) return []
-    const { checks, fingerprint } = await testForge(address)
-    return checks.map(({ ok, message }) => {
-      const isRefused = !ok && fingerprint !== null
-      return { ok, message: isRefused ? message.replace(/\.$/, ` : ${fingerprint}.`) : message }
-    })
-  } catch (error) {
-    if (error instanceof Failure) return []
-    throw error
-  }
+  // The check of the account tells settings that cannot be read, and a token that cannot be decrypted.
+  const address = await settings.forgeWith({}, forge).catch(() => undefined)
+  if (!address) return []
+  const { checks, fingerprint } = await testForge(address)
+  return checks.map(({ ok, message }) => {
+    const isRefused = !ok && fingerprint !== null
+    return { ok, message: isRefused ? message.replace(/\.$/, ` : ${fingerprint}.`) : message }
+  })
 }
 
 const ADVICE =
