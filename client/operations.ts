@@ -229,6 +229,7 @@ export interface Operations {
         | 'module_removed'
         | 'module_taken_back'
         | 'module_settings_changed'
+        | 'module_action'
         | 'module_taken_out'
       user?: string
       target?: string /** A time with its zone (RFC 3339). */
@@ -329,6 +330,7 @@ export interface Operations {
         | 'module_removed'
         | 'module_taken_back'
         | 'module_settings_changed'
+        | 'module_action'
         | 'module_taken_out'
       user?: string
       target?: string /** A time with its zone (RFC 3339). */

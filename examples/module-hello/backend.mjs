@@ -74,10 +74,10 @@ export default ({ z, defineFunction, definePage, defineSettings, defineTask }) =
     audit: false,
     request: { params: z.object({ id: z.string().min(1).max(200) }) },
     response: z.object({ message: z.string() }),
-    errors: ['not_found'],
+    errors: ['module_entry_missing'],
 
     async handler({ params: { id } }, { store, fail }) {
-      if (!(await store.records('greetings').delete(id))) throw fail('not_found')
+      if (!(await store.records('greetings').delete(id))) throw fail('module_entry_missing')
       return { message: 'Salut oublié.' }
     },
   }),

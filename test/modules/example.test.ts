@@ -49,7 +49,7 @@ test('administrators forget a greeting and count from zero, other users do not',
   const path = `${GREETINGS}/${encodeURIComponent('2026-03-01T12:00:00.000Z 000000001')}`
 
   await ok(request('DELETE', path, { as: 'admin' }))
-  await refused(await request('DELETE', path, { as: 'admin' }), 404, 'not_found')
+  await refused(await request('DELETE', path, { as: 'admin' }), 404, 'module_entry_missing')
   expect(await ok(request('GET', GREETINGS, { as: 'user' }))).toEqual({ items: [] })
   await ok(request('POST', '/api/modules/hello/reset', { as: 'admin' }))
   expect(await ok(request('GET', '/api/modules/hello/greeting', { as: 'user' }))).toMatchObject({ count: 0 })
