@@ -227,8 +227,10 @@ function oneOf(known: readonly string[], what: string) {
       const { input } = issue
       if (typeof input !== 'string') return expected(what).error(issue)
       const similar = nearest(input, known)
-      const hint = similar === undefined ? '' : `, le plus proche : ${similar}`
-      return `est inconnu : « ${input.slice(0, 100)} » (attendu : ${what}${hint})`
+      const given = input.slice(0, 100)
+      return similar === undefined
+        ? `est invalide : « ${given} » (attendu : ${what})`
+        : `est invalide : « ${given} » (attendu : ${what}, le plus proche : ${similar})`
     },
   })
 }

@@ -85,7 +85,7 @@ test.each<[string, Readonly<Record<string, string | object>>, string]>([
         method: 'POST', path: '/api/modules/probe/a', auth: 'user', rateLimit: false, audit: ['setings_changed'],
         errors: ['notfound'], response: z.null(), handler: () => null })]`,
     },
-    '« audit.0 » est inconnu : « setings_changed » (attendu : une action du journal d’audit, le plus proche : settings_changed) ; « errors.0 » est inconnu : « notfound » (attendu : un code d’erreur du service, le plus proche : not_found)',
+    '« audit.0 » est invalide : « setings_changed » (attendu : une action du journal d’audit, le plus proche : settings_changed) ; « errors.0 » est invalide : « notfound » (attendu : un code d’erreur du service, le plus proche : not_found)',
   ],
   ['no code', { 'module.json': DESCRIPTOR }, 'backend.mjs n’existe pas'],
   [
