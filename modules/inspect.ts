@@ -37,7 +37,7 @@ export async function inspectModule(folder: string, module: BackendModule, known
   const imports = watchImports(join(folder, module.id))
   try {
     const { log } = createLog({ level: 'silent', write: () => {} })
-    const { functions, pages, parts, problems } = await loadModules(folder, [module], known, log)
+    const { functions, pages, parts, problems, faults } = await loadModules(folder, [module], known, log)
     const path = join(folder, module.id, module.file)
     const found = problems.get(module.id)
     // Loading ends in the same way in the executable and in every other program.
@@ -50,7 +50,7 @@ export async function inspectModule(folder: string, module: BackendModule, known
         ...[...imports.foreign]
           .slice(0, TOLD)
           .map((name) => `${module.file} importe « ${name} » : seuls des noms en « node: » sont possibles`),
-        ...(problem && !isTold ? (problem.all ?? [problem.detail]) : []),
+        ...(problem && !isTold ? (problem === found && faults.get(module.id)) || [problem.detail] : []),
       ],
       functions: functions.map(({ method, path, auth, stepUp, rateLimit }) => ({
         method,

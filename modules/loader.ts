@@ -33,8 +33,6 @@ export interface ModuleProblem {
   problem: 'files_missing' | 'load_failed'
   /** French, for administrators. */
   detail: string
-  /** All faults of its declarations, where there are several; the detail is the first one. */
-  all?: readonly string[]
 }
 
 export interface LoadedModules {
@@ -46,6 +44,8 @@ export interface LoadedModules {
   parts: ReadonlyMap<string, ModuleParts>
   /** The modules that were left out, by id. */
   problems: ReadonlyMap<string, ModuleProblem>
+  /** All faults of their declarations; a problem has the first one. */
+  faults: ReadonlyMap<string, readonly string[]>
 }
 
 /** Accepts any types: a module is not compiled with the service, and its declarations are parsed. */
@@ -78,6 +78,7 @@ export async function loadModules(
   const pages = new Map<string, ModulePage>()
   const parts = new Map<string, ModuleParts>()
   const problems = new Map<string, ModuleProblem>()
+  const faults = new Map<string, readonly string[]>()
   // One after another, so that a slow import counts against its own module only.
   for (const { id, file } of modules) {
     let path: string | undefined
@@ -93,10 +94,11 @@ export async function loadModules(
     } catch (error) {
       const found = problemOf(error, file, path)
       problems.set(id, found)
+      if (error instanceof ModuleError) faults.set(id, error.all)
       log.warn({ module: id, ...found, err: error }, 'module left out')
     }
   }
-  return { functions, pages, parts, problems }
+  return { functions, pages, parts, problems, faults }
 }
 
 /** Returns the path of a module's file without links; throws when the file is not inside the folder of the module. */
@@ -164,22 +166,24 @@ export function findWait(path: string, file: string): ModuleProblem | undefined 
     createRequire(path)(path)
     return undefined
   } catch (error) {
-    return Waiting.safeParse(error).success ? waiting(file, '') : undefined
+    return Waiting.safeParse(error).success ? waiting(file, undefined) : undefined
   }
 }
 
-const waiting = (file: string, place: string): ModuleProblem => ({
+const waiting = (file: string, place: string | undefined): ModuleProblem => ({
   problem: 'load_failed',
-  detail: `${file} attend hors d’une fonction (await), ce qui n’est pas possible${place}`,
+  detail:
+    place === undefined
+      ? `${file} attend hors d’une fonction (await), ce qui n’est pas possible`
+      : `${file} attend hors d’une fonction (await), ce qui n’est pas possible (${place})`,
 })
 
 /** Describes an error; one that the module or Node has thrown keeps its own message. */
 function problemOf(error: unknown, file: string, path: string | undefined): ModuleProblem {
   if (error instanceof ModuleError) {
-    const { problem, message: detail, all } = error
-    return { problem, detail, ...(all.length > 1 && { all }) }
+    return { problem: error.problem, detail: error.message }
   }
-  if (Waiting.safeParse(error).success) return waiting(file, (path && waitPlace(path, file)) ?? '')
+  if (Waiting.safeParse(error).success) return waiting(file, path === undefined ? undefined : waitPlace(path, file))
   const message = error instanceof Error ? error.message : inspect(error)
   return { problem: 'load_failed', detail: `${file} : ${message}${placeOf(error, path, file)}` }
 }

@@ -25,14 +25,18 @@ export function formFields(
   if (wanted.length > MAX_FIELDS) throw wrong(`« call » a plus de ${MAX_FIELDS} champs : nommez-en dans « fields »`)
   if (new Set(wanted.map(({ field }) => field)).size < wanted.length) throw wrong('« fields » nomme deux fois un champ')
   const unknown = wanted.find(({ field }) => !byName.has(field))
-  if (unknown) throw wrong(`« fields » nomme « ${unknown.field} », qui n’est pas dans le corps`)
+  const named = unknown && `« fields » nomme « ${unknown.field} », qui n’est pas dans le corps`
   const missing = found.filter(({ name, required }) => required && !wanted.some(({ field }) => field === name))
   if (missing.length > 0)
-    throw wrong(`« fields » omet ${missing.map(({ name }) => name).join(', ')}, que le corps exige`)
-  return wanted.map((field) => {
+    throw wrong(
+      [`« fields » omet ${missing.map(({ name }) => name).join(', ')}, que le corps exige`, named]
+        .filter(Boolean)
+        .join(' ; '),
+    )
+  if (named !== undefined) throw wrong(named)
+  return wanted.flatMap((field) => {
     const known = byName.get(field.field)
-    if (!known) throw wrong(`« fields » nomme « ${field.field} », qui n’est pas dans le corps`)
-    return formField(field, known, wrong)
+    return known ? [formField(field, known, wrong)] : []
   })
 }
 

@@ -18,12 +18,10 @@ export function placeOf(error: unknown, path: string | undefined, file: string):
   return place ? ` (${file}:${place})` : ''
 }
 
-/** Returns the place of an `await` outside of a function, in the form of `placeOf`; undefined when there is none. */
+/** Returns the place of an `await` outside of a function, as `backend.mjs:3:10`; undefined when there is none. */
 export function waitPlace(path: string, file: string): string | undefined {
   const found = scriptFault(path)
-  return found && /^await is only valid in async functions/.test(found.message)
-    ? ` (${file}:${found.place})`
-    : undefined
+  return found && /^await is only valid in async functions/.test(found.message) ? `${file}:${found.place}` : undefined
 }
 
 /**

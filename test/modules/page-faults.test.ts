@@ -76,6 +76,11 @@ test.each([
   ['a form of lists', form({ call: `POST ${ROOT}/lists` }), 'le champ « all » n’est ni texte'],
   ['a form with an unknown field', form({ fields: [{ field: 'hots' }] }), '« fields » omet host, mode'],
   [
+    'a misspelt field of a form',
+    form({ fields: [{ field: 'hots' }] }),
+    '« fields » nomme « hots », qui n’est pas dans le',
+  ],
+  [
     'a form with a field too many',
     form({ fields: ['host', 'mode', 'x'].map((field) => ({ field })) }),
     '« fields » nomme « x », qui n’est pas dans le corps',

@@ -70,6 +70,12 @@ export const modulePageSentences: readonly Pair[] = [
     '{} attend hors d’une fonction (await), ce qui n’est pas possible',
     '{} awaits outside of a function, which is not possible',
   ],
+  [
+    '{} attend hors d’une fonction (await), ce qui n’est pas possible ({})',
+    '{} awaits outside of a function, which is not possible ({})',
+  ],
+  ['est invalide : « {} » (attendu : {})', 'is invalid: “{}” (expected: {})'],
+  ['est invalide : « {} » (attendu : {}, le plus proche : {})', 'is invalid: “{}” (expected: {}, the nearest: {})'],
   ['la forge n’envoie pas le fichier du commit {}', 'the forge does not send the file of the commit {}'],
   ['Aucun réglage n’a changé.', 'No setting has changed.'],
   ['Réglages enregistrés.', 'Settings saved.'],
