@@ -6,6 +6,8 @@ import { moduleWords } from './words.ts'
 
 /** The most calls of a frame at a time. */
 const MAX_CALLS = 8
+/** The most messages of a frame in a second: many times what a page needs that tells its height at each picture. */
+const MAX_MESSAGES = 1_000
 /** The most characters of an answer. */
 const MAX_ANSWER = 1024 * 1024
 
@@ -15,6 +17,8 @@ interface Bridge {
   /** The window of the frame, while it is there. */
   frame(): Window | null | undefined
   resize(height: number): void
+  /** Called once, when the frame sends more messages than any page needs. None is heard from then on. */
+  stop(): void
 }
 
 /**
@@ -22,14 +26,21 @@ interface Bridge {
  * only with the origin of a sandbox; it reaches only endpoints that its own module declares. A call runs as the user,
  * and asks for a proof where the endpoint takes one.
  */
-export function openBridge({ calls, frame, resize }: Bridge): () => void {
+export function openBridge({ calls, frame, resize, stop }: Bridge): () => void {
   const left = new AbortController()
   let underWay = 0
+  const sent = { since: 0, count: 0 }
   /** Whether the user has declined a proof that this frame wanted. */
   let hasDeclined = false
   const listen = (event: MessageEvent) => {
     const source = frame()
     if (!source || event.source !== source || event.origin !== 'null') return
+    if (event.timeStamp - sent.since > 1_000) Object.assign(sent, { since: event.timeStamp, count: 0 })
+    sent.count += 1
+    if (sent.count > MAX_MESSAGES) {
+      close()
+      return stop()
+    }
     const message = frameMessage(event.data)
     if (!message) return
     if ('height' in message) return resize(message.height)
@@ -64,11 +75,12 @@ export function openBridge({ calls, frame, resize }: Bridge): () => void {
         underWay -= 1
       })
   }
-  addEventListener('message', listen)
-  return () => {
+  const close = () => {
     removeEventListener('message', listen)
     left.abort()
   }
+  addEventListener('message', listen)
+  return close
 }
 
 /** Whether parameters would lead to an address that belongs to the panel itself: those that enable and disable a module. */

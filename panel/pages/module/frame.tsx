@@ -37,7 +37,30 @@ const COLORS = [
 export function ModuleFrame({ id, name, address, calls }: ModuleFrameProps) {
   const frame = useRef<HTMLIFrameElement>(null)
   const [height, resize] = useState(HEIGHT)
-  useEffect(() => openBridge({ calls: new Set(calls), frame: () => frame.current?.contentWindow, resize }), [id, calls])
+  /** The reason why the page was stopped. */
+  const [stopped, stop] = useState<'flood' | 'focus'>()
+  const say = moduleWords()
+  useEffect(() => {
+    if (stopped) return
+    const window = () => frame.current?.contentWindow
+    return openBridge({ calls: new Set(calls), frame: window, resize, stop: () => stop('flood') })
+  }, [id, calls, stopped])
+  // Browsers let a frame take the focus from a question, and with it the password that is typed there.
+  useEffect(() => {
+    const look = () => {
+      const question = document.querySelector<HTMLElement>('dialog:modal')
+      if (!question || !frame.current || document.activeElement !== frame.current) return
+      question.querySelector<HTMLElement>('input, button')?.focus()
+      stop('focus')
+    }
+    const blurred = () => {
+      look()
+      // Firefox tells it before it has moved the focus.
+      setTimeout(look)
+    }
+    addEventListener('blur', blurred)
+    return () => removeEventListener('blur', blurred)
+  }, [])
   const tell = () => frame.current?.contentWindow?.postMessage({ panel: 1, ...look() }, '*')
   const preferred = me.value
   // Also when the user changes the theme or the language, once the page has them.
@@ -45,11 +68,20 @@ export function ModuleFrame({ id, name, address, calls }: ModuleFrameProps) {
     const timer = requestAnimationFrame(tell)
     return () => cancelAnimationFrame(timer)
   }, [preferred?.theme, preferred?.lang])
+  if (stopped)
+    return (
+      <div class="notice" role="status">
+        <p>{say.stopped[stopped]}</p>
+        <button type="button" class="button" onClick={() => stop(undefined)}>
+          {say.startAgain}
+        </button>
+      </div>
+    )
   return (
     <iframe
       ref={frame}
       class="module-frame"
-      title={moduleWords().frameOf(name)}
+      title={say.frameOf(name)}
       sandbox="allow-scripts allow-forms"
       allow=""
       referrerpolicy="no-referrer"

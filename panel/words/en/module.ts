@@ -27,6 +27,12 @@ export const module: typeof fr = {
     shortest: (limit) => `At least ${limit} characters.`,
     longest: (limit) => `At most ${limit} characters.`,
   },
+  stopped: {
+    flood: 'The page of this module was stopped: it sent more messages than the panel can handle.',
+    focus:
+      'The page of this module was stopped: it took the keyboard during a question of the panel. If you were typing your password there, change it.',
+  },
+  startAgain: 'Start it again',
   frameOf: (name) => `Page of the module ${name}`,
   bridge: {
     invalid: 'The message does not have the expected form, or is larger than 64 KiB.',

@@ -26,6 +26,13 @@ export const module = {
     shortest: (limit: string) => `${limit} caractères au moins.`,
     longest: (limit: string) => `${limit} caractères au plus.`,
   },
+  stopped: {
+    flood:
+      'La page de ce module a été arrêtée\u00a0: elle envoyait au panneau plus de messages qu’il ne peut en traiter.',
+    focus:
+      'La page de ce module a été arrêtée\u00a0: elle prenait le clavier pendant une question du panneau. Si vous y tapiez votre mot de passe, changez-en.',
+  },
+  startAgain: 'La relancer',
   frameOf: (name: string) => `Page du module ${name}`,
   bridge: {
     invalid: 'Le message n’a pas la forme attendue, ou dépasse 64 Kio.',
