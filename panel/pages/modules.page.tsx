@@ -97,10 +97,12 @@ export function ModulesPage() {
               <>
                 {added.length === 0 && !wanted && <p class="empty">{say.noneInstalled}</p>}
                 {added.length > 0 && <ul class="list modules">{added.map(row)}</ul>}
-                <details class="core" open={wanted !== '' && core.length > 0}>
-                  <summary>{say.coreModules(core.length)}</summary>
-                  <ul class="list modules">{core.map(row)}</ul>
-                </details>
+                {core.length > 0 && (
+                  <details class="core" open={wanted !== ''}>
+                    <summary>{say.coreModules(core.length)}</summary>
+                    <ul class="list modules">{core.map(row)}</ul>
+                  </details>
+                )}
               </>
             )
           }}
