@@ -1,9 +1,9 @@
 // Takes pictures of every page, in the demo's world, into dist/pictures: to be looked at. The README's are four of them.
 //   node test/panel/looks.ts [page…] [--widths=320,900] [--themes=dark] [--languages=en] [--long]
 // Besides the pages there are `plan`, the plan of one container with a removal, `plans`, those of all targets, `selection`, some selected
-// targets, `protection` with its dialog, and `broken`, a container that its upgrade has broken, with its row. `applications`, `factors` and
-// `reboot`, only when they are asked for, are updates of applications, second factors with tokens and people, and a reboot of the host, each from
-// its question to its end. With --long, names are as long as they may be.
+// targets, `protection` with its dialog, and `broken`, a container that its upgrade has broken, with its row. `applications`, `factors`,
+// `reboot` and `module-states`, only when they are asked for, are updates of applications, second factors with tokens and people, a reboot of the
+// host, each from its question to its end, and modules in every state. With --long, names are as long as they may be.
 import { mkdirSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,6 +21,7 @@ import { startServer } from '../../serve/server.ts'
 import { CHROMIUM } from '../chromium.ts'
 import { lookAtFactors } from './access-looks.ts'
 import { lookAtApplications } from './application-looks.ts'
+import { lookAtModules } from './module-looks.ts'
 import { type Looker, lookAtReboot } from './reboot-looks.ts'
 
 const { values: options, positionals: asked } = parseArgs({
@@ -35,6 +36,7 @@ const { values: options, positionals: asked } = parseArgs({
 const WIDTHS = options.widths.split(',').map(Number)
 const THEMES = (['dark', 'light'] as const).filter((each) => options.themes.includes(each))
 const LANGUAGES = { fr: 'fr-FR', en: 'en-GB' } as const
+const LOOKED = (['fr', 'en'] as const).filter((each) => options.languages.includes(each))
 const HEIGHT = 900
 /** Until figures have moved a little, and the demo's first upgrade is over. */
 const LIVED_MS = options.long ? 4_000 : 40_000
@@ -47,16 +49,19 @@ const names = options.long ? longNames() : { containers: fleet(), host: fleetHos
 const { containers } = names
 const host = await startDemoHost({ ...names, rebootMs: 12_000 })
 const hypervisor = await startDemoHypervisor(containers)
+const ssh = {
+  PANEL_SSH_HOST: `127.0.0.1:${host.port}`,
+  PANEL_SSH_USERNAME: host.service.username,
+  PANEL_SSH_PASSWORD: host.service.password,
+  PANEL_SSH_HOST_KEY: host.hostKey,
+}
 /** The service for the pictures, and one that is not installed yet. */
 const [server, empty] = await Promise.all([
   startServer({
     PANEL_PORT: '0',
     PANEL_DATA_DIR: join(data, 'installed'),
     PANEL_LOG_LEVEL: 'info',
-    PANEL_SSH_HOST: `127.0.0.1:${host.port}`,
-    PANEL_SSH_USERNAME: host.service.username,
-    PANEL_SSH_PASSWORD: host.service.password,
-    PANEL_SSH_HOST_KEY: host.hostKey,
+    ...ssh,
   }),
   startServer({ PANEL_PORT: '0', PANEL_DATA_DIR: join(data, 'empty'), PANEL_LOG_LEVEL: 'warn' }),
 ])
@@ -70,7 +75,17 @@ try {
   await startRun(server.url)
   const scheduleRun = await schedule(server.url)
   const broken = await breakOne(server.url)
-  for (const language of (['fr', 'en'] as const).filter((each) => options.languages.includes(each)))
+  if (asked.includes('module-states'))
+    await lookAtModules(ssh, async (look) => {
+      for (const language of LOOKED)
+        for (const theme of THEMES) {
+          const context = await browser.newContext({ locale: LANGUAGES[language], reducedMotion: 'reduce' })
+          const page = await context.newPage()
+          await look(page, (url) => opened(page, url, language, theme))
+          await context.close()
+        }
+    })
+  for (const language of asked.join() === 'module-states' ? [] : LOOKED)
     for (const theme of THEMES) {
       await lookAtWizard(browser, language, theme)
       await look(browser, language, theme, { broken, scheduleRun })
@@ -184,8 +199,39 @@ async function look(
 ): Promise<void> {
   const context = await browser.newContext({ locale: LANGUAGES[language], colorScheme: theme, reducedMotion: 'reduce' })
   const page = await context.newPage()
+  const { go, takeAll } = await opened(page, server.url, language, theme)
+  await go('/')
+  await page.waitForTimeout(LIVED_MS)
+  for (const { page: name, path } of ROUTES) {
+    if (name === 'setup' || name === 'signIn' || !isAsked(name)) continue
+    if (name === 'scheduleRun' && scheduleRun === undefined) continue
+    if (name === 'job' || name === 'run') await go('/updates?tab=runs')
+    const made = page.locator(`.history tbody a[href^="${name === 'run' ? '/runs/' : '/updates/'}"]`).first()
+    if (name === 'run' && (await made.count()) === 0) continue
+    if (name === 'job' || name === 'run') {
+      await made.click()
+      await page.waitForTimeout(SETTLED_MS)
+    } else await go(addressOf(name, path, scheduleRun))
+    await takeAll(name)
+  }
+  await lookAtProtection(page, { go, takeAll, broken })
+  await go('/updates')
+  await lookAtPlans(page, takeAll)
+  if (asked.includes('applications')) await lookAtApplications(page, { go, takeAll })
+  if (asked.includes('factors')) await lookAtFactors(page, { go, takeAll })
+  if (asked.includes('reboot')) await lookAtReboot(page, { go, takeAll })
+  await context.close()
+}
+
+/** Signs in at a service, in a language and a theme, and returns the means to take pictures. */
+async function opened(
+  page: Page,
+  url: string,
+  language: keyof typeof LANGUAGES,
+  theme: (typeof THEMES)[number],
+): Promise<Looker> {
   await page.setViewportSize({ width: 1440, height: HEIGHT })
-  await page.goto(server.url)
+  await page.goto(url)
   const take = async (name: string, width: number) => {
     await page.screenshot({ path: `${folder}/${name}-${language}-${theme}-${width}.png` })
   }
@@ -218,27 +264,7 @@ async function look(
   await go('/account')
   await page.locator(`label:has([value=${theme}])`).click()
   await page.locator(`label:has([value=${language}])`).click()
-  await go('/')
-  await page.waitForTimeout(LIVED_MS)
-  for (const { page: name, path } of ROUTES) {
-    if (name === 'setup' || name === 'signIn' || !isAsked(name)) continue
-    if (name === 'scheduleRun' && scheduleRun === undefined) continue
-    if (name === 'job' || name === 'run') await go('/updates?tab=runs')
-    const made = page.locator(`.history tbody a[href^="${name === 'run' ? '/runs/' : '/updates/'}"]`).first()
-    if (name === 'run' && (await made.count()) === 0) continue
-    if (name === 'job' || name === 'run') {
-      await made.click()
-      await page.waitForTimeout(SETTLED_MS)
-    } else await go(addressOf(name, path, scheduleRun))
-    await takeAll(name)
-  }
-  await lookAtProtection(page, { go, takeAll, broken })
-  await go('/updates')
-  await lookAtPlans(page, takeAll)
-  if (asked.includes('applications')) await lookAtApplications(page, { go, takeAll })
-  if (asked.includes('factors')) await lookAtFactors(page, { go, takeAll })
-  if (asked.includes('reboot')) await lookAtReboot(page, { go, takeAll })
-  await context.close()
+  return { go, takeAll }
 }
 
 interface Looking extends Looker {

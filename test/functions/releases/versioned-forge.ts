@@ -20,11 +20,19 @@ interface Published {
   published_at: string
 }
 
+interface Pushed {
+  title?: string
+  /** The parent; it replaces the branch. */
+  onto?: string | null
+  /** More about the repository. */
+  about?: Omit<Partial<ForgeRepository>, 'branches'>
+}
+
 /** A forge with a history, tags and releases, which answers for them as Gitea 1.26 does. */
 export interface VersionedForge {
   forge: TestForge
-  /** Pushes files to the branch main, on top of its tip, and returns the commit. `onto` replaces the branch. */
-  push(name: string, files: Files, push?: { title?: string; onto?: string | null }): string
+  /** Pushes files to the branch main, on top of its tip, and returns the commit. */
+  push(name: string, files: Files, push?: Pushed): string
   tag(name: string, tag: string, commit: string | undefined): void
   publish(name: string, tag: string, more?: Partial<Published>): void
   /** Forgets a commit, like a garbage collection. */
@@ -35,8 +43,13 @@ export interface VersionedForge {
   pretendAt(name: string, commit: string, target: string): void
 }
 
+/** The same for the running test. */
 export async function versionedForge(options?: Parameters<typeof testForge>[0]): Promise<VersionedForge> {
-  const forge = await testForge(options)
+  return withHistory(await testForge(options))
+}
+
+/** Gives a forge a history, tags and releases. */
+export function withHistory(forge: TestForge): VersionedForge {
   const commits = new Map<string, Commit>()
   const tips = new Map<string, string>()
   const tags = new Map<string, Map<string, string>>()
@@ -98,8 +111,8 @@ export async function versionedForge(options?: Parameters<typeof testForge>[0]):
 
   return {
     forge,
-    push(name, files, { title = 'A change', onto } = {}) {
-      const repository: ForgeRepository = { name, branches: { main: { files } } }
+    push(name, files, { title = 'A change', onto, about } = {}) {
+      const repository: ForgeRepository = { ...about, name, branches: { main: { files } } }
       forge.put(repository)
       const sha = forge.tip(name, 'main')
       const parent = onto === undefined ? tips.get(name) : (onto ?? undefined)
