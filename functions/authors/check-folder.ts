@@ -114,12 +114,14 @@ async function contentOf(folder: string, name: string, most: number): Promise<Bu
   }
 }
 
+/** Comments name types, which nobody loads. A string such as an accept header may hold what looks like a comment. */
+const STRING_OR_COMMENT = /('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`)|\/\*[\s\S]*?\*\/|\/\/.*$/gm
+
 /** Imports inside functions, which the load of the file does not show. */
 function lazyImports(code: string, file: string): string[] {
   const names = Array.from(
-    // Comments name types, which nobody loads.
     code
-      .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+      .replace(STRING_OR_COMMENT, (_, string: string | undefined) => string ?? ' ')
       .matchAll(/\b(?:import|require)\s*\(\s*(['"])([^'"\n]{1,200})\1\s*\)/g),
     ([, , name = '']) => name,
   )

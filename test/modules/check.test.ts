@@ -112,6 +112,14 @@ test.each<[string, Readonly<Record<string, string | object>>, string]>([
     'dans une fonction',
   ],
   [
+    'an import in a function behind a string that looks like the beginning of a comment',
+    {
+      'module.json': DESCRIPTOR,
+      'backend.mjs': `${GOOD}\nconst accept = '*/*'\nconst later = () => import('zod') /* zod */`,
+    },
+    'dans une fonction',
+  ],
+  [
     'a wrong declaration',
     {
       'module.json': DESCRIPTOR,
