@@ -10,6 +10,7 @@ import { expected, Faults, ModuleError, nearest, sentences } from './faults.ts'
 import { checkSettings, checkTasks, SettingsDeclaration, TaskDeclaration, withSettingsForm } from './kit/declared.ts'
 import type { ModuleParts } from './kit/kit.ts'
 import { settingsFunctions } from './kit/settings.ts'
+import { OWN_ACTION } from './kit/told.ts'
 import type { ModulePage } from './page.ts'
 import { checkPage } from './page-check.ts'
 import { PageDeclaration } from './page-declaration.ts'
@@ -154,7 +155,11 @@ function declarationOf(root: string, { errors, actions }: KnownCodes) {
       by: z.enum(['address', 'user'], expected('address ou user')),
       shared: z.boolean(expected('true ou false')).exactOptional(),
       refusal: Code.exactOptional(),
-      audit: Action.exactOptional(),
+      // The service writes this entry, which would not name the module.
+      audit: oneOf(
+        actions.filter((action) => action !== OWN_ACTION),
+        'une action du journal d’audit',
+      ).exactOptional(),
     },
     expected('un objet'),
   )

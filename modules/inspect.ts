@@ -9,7 +9,9 @@ import { pathToFileURL } from 'node:url'
 import * as z from 'zod'
 import { createLog } from '../platform/log.ts'
 import type { KnownCodes } from './declarations.ts'
-import { type BackendModule, findWait, LATE, loadModules } from './loader.ts'
+import { ModuleError } from './faults.ts'
+import { type BackendModule, findWait, isWait, LATE, loadModules } from './loader.ts'
+import { placeOf } from './place.ts'
 
 /** The declarations of a module, or why its code cannot be loaded; sentences are French. */
 export const Inspection = z.object({
@@ -37,20 +39,22 @@ export async function inspectModule(folder: string, module: BackendModule, known
   const imports = watchImports(join(folder, module.id))
   try {
     const { log } = createLog({ level: 'silent', write: () => {} })
-    const { functions, pages, parts, problems, faults } = await loadModules(folder, [module], known, log)
+    const { functions, pages, parts, problems, errors } = await loadModules(folder, [module], known, log)
     const path = join(folder, module.id, module.file)
     const found = problems.get(module.id)
+    const error = errors.get(module.id)
     // Loading ends in the same way in the executable and in every other program.
-    const problem = !found || found.detail === LATE ? (findWait(path, module.file) ?? found) : found
+    const wait = !found || found.detail === LATE || isWait(error) ? findWait(path, module.file) : undefined
     // Node's own words name the copy of the code, and an import that is told anyway.
-    const isTold = imports.foreign.size > 0 && /^\S+ : Cannot find (?:package|module)/.test(problem?.detail ?? '')
+    const isTold = imports.foreign.size > 0 && /^\S+ : Cannot find (?:package|module)/.test(found?.detail ?? '')
+    const ofLoad = !found || isTold ? [] : faultsOf(found.detail, error, path, module.file)
     const { settings, tasks = [] } = parts.get(module.id) ?? {}
     return {
       faults: [
         ...[...imports.foreign]
           .slice(0, TOLD)
           .map((name) => `${module.file} importe « ${name} » : seuls des noms en « node: » sont possibles`),
-        ...(problem && !isTold ? (problem === found && faults.get(module.id)) || [problem.detail] : []),
+        ...(wait ? [wait.detail] : ofLoad),
       ],
       functions: functions.map(({ method, path, auth, stepUp, rateLimit }) => ({
         method,
@@ -70,6 +74,9 @@ export async function inspectModule(folder: string, module: BackendModule, known
     imports.stop()
   }
 }
+
+const faultsOf = (detail: string, error: unknown, path: string, file: string) =>
+  error instanceof ModuleError ? error.all : [`${detail}${placeOf(error, path, file)}`]
 
 /** Notes what the files of a folder import, while it is watched. A Node without such hooks (20) notes nothing. */
 function watchImports(folder: string): { foreign: ReadonlySet<string>; stop(): void } {

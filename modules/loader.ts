@@ -19,7 +19,7 @@ import { FILE_LIMITS } from './folder.ts'
 import { type ModuleGuard, unguarded } from './guard/guard.ts'
 import type { ModuleParts } from './kit/kit.ts'
 import type { ModulePage } from './page.ts'
-import { placeOf, waitPlace } from './place.ts'
+import { waitPlace } from './place.ts'
 import { moduleZod } from './schemas.ts'
 
 /** A module with code; `file` is the path of its backend inside `<folder>/<id>`. */
@@ -44,8 +44,8 @@ export interface LoadedModules {
   parts: ReadonlyMap<string, ModuleParts>
   /** The modules that were left out, by id. */
   problems: ReadonlyMap<string, ModuleProblem>
-  /** All faults of their declarations; a problem has the first one. */
-  faults: ReadonlyMap<string, readonly string[]>
+  /** The errors behind the problems, by id: their author wants more than one sentence. */
+  errors: ReadonlyMap<string, unknown>
 }
 
 /** Accepts any types: a module is not compiled with the service, and its declarations are parsed. */
@@ -78,27 +78,25 @@ export async function loadModules(
   const pages = new Map<string, ModulePage>()
   const parts = new Map<string, ModuleParts>()
   const problems = new Map<string, ModuleProblem>()
-  const faults = new Map<string, readonly string[]>()
+  const errors = new Map<string, unknown>()
   // One after another, so that a slow import counts against its own module only.
   for (const { id, file } of modules) {
-    let path: string | undefined
     // Logged before the import, because a module may end or block the process.
     log.info({ module: id }, 'loading module')
     try {
-      const located = await locate(folder, id, file)
-      path = located
-      const declared = parseDeclarations(id, await guard.loading(id, () => declarations(located)), known)
+      const path = await locate(folder, id, file)
+      const declared = parseDeclarations(id, await guard.loading(id, () => declarations(path)), known)
       functions.push(...declared.functions)
       if (declared.page) pages.set(id, declared.page)
       parts.set(id, { settings: declared.settings, tasks: declared.tasks })
     } catch (error) {
-      const found = problemOf(error, file, path)
+      const found = problemOf(error, file)
       problems.set(id, found)
-      if (error instanceof ModuleError) faults.set(id, error.all)
+      errors.set(id, error)
       log.warn({ module: id, ...found, err: error }, 'module left out')
     }
   }
-  return { functions, pages, parts, problems, faults }
+  return { functions, pages, parts, problems, errors }
 }
 
 /** Returns the path of a module's file without links; throws when the file is not inside the folder of the module. */
@@ -151,8 +149,10 @@ function asMissing(error: unknown, file: string): unknown {
   return new ModuleError(`${file} n’existe pas dans le dossier du module`, { problem: 'files_missing', cause: error })
 }
 
-/** Node's error for a module that `require` cannot load, because it waits outside of its functions. */
 const Waiting = z.object({ code: z.literal('ERR_REQUIRE_ASYNC_MODULE') })
+
+/** Whether this is Node's error for a module that `require` cannot load, because it waits outside of its functions. */
+export const isWait = (error: unknown): boolean => Waiting.safeParse(error).success
 
 /**
  * Returns why the executable cannot load a file that this program has loaded or still loads: it waits outside of its
@@ -166,7 +166,7 @@ export function findWait(path: string, file: string): ModuleProblem | undefined 
     createRequire(path)(path)
     return undefined
   } catch (error) {
-    return Waiting.safeParse(error).success ? waiting(file, undefined) : undefined
+    return isWait(error) ? waiting(file, undefined) : undefined
   }
 }
 
@@ -179,11 +179,11 @@ const waiting = (file: string, place: string | undefined): ModuleProblem => ({
 })
 
 /** Describes an error; one that the module or Node has thrown keeps its own message. */
-function problemOf(error: unknown, file: string, path: string | undefined): ModuleProblem {
+function problemOf(error: unknown, file: string): ModuleProblem {
   if (error instanceof ModuleError) {
     return { problem: error.problem, detail: error.message }
   }
-  if (Waiting.safeParse(error).success) return waiting(file, path === undefined ? undefined : waitPlace(path, file))
+  if (isWait(error)) return waiting(file, undefined)
   const message = error instanceof Error ? error.message : inspect(error)
-  return { problem: 'load_failed', detail: `${file} : ${message}${placeOf(error, path, file)}` }
+  return { problem: 'load_failed', detail: `${file} : ${message}` }
 }

@@ -79,7 +79,7 @@ export const AFTER_CRASHES: ModuleProblem = {
     'Le service s’est arrêté plusieurs fois de suite : il a démarré sans le code des modules. Redémarrez-le pour les essayer à nouveau.',
 }
 
-const NOTHING: Omit<LoadedModules, 'problems' | 'faults'> = { functions: [], pages: new Map(), parts: new Map() }
+const NOTHING: Omit<LoadedModules, 'problems' | 'errors'> = { functions: [], pages: new Map(), parts: new Map() }
 
 /**
  * Loads the code of the enabled modules from `<folder>/<id>`, except of those that were taken out. A module that cannot be

@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs'
 import { Script } from 'node:vm'
 
 /** Returns ` (backend.mjs:3:10)` for an error of a module's file; an empty text when its place is unknown. */
-export function placeOf(error: unknown, path: string | undefined, file: string): string {
-  if (!(error instanceof Error) || path === undefined) return ''
+export function placeOf(error: unknown, path: string, file: string): string {
+  if (!(error instanceof Error)) return ''
   if (error instanceof SyntaxError) {
     const found = scriptFault(path)
     return found?.message === error.message ? ` (${file}:${found.place})` : ''
@@ -32,10 +32,10 @@ function scriptFault(path: string): { message: string; place: string } | undefin
   try {
     const code = readFileSync(path, 'utf8')
       .replace(/^#!.*/, blank)
-      .replace(/^\s*import\b[^'"();]*(['"])[^'"\n]*\1/gm, blank)
-      .replace(/^\s*export\s*\{[^}]*\}/gm, blank)
+      .replace(/^[^\S\n]*import\b[^'"();]{0,5000}(['"])[^'"\n]*\1/gm, blank)
+      .replace(/^[^\S\n]*export\s{0,100}\{[^}]{0,5000}\}/gm, blank)
       .replace(/\bexport\s+default\b/g, (found) => `;_=${blank(found).slice(3)}`)
-      .replace(/^(\s*)export\b/gm, blank)
+      .replace(/^[^\S\n]*export\b/gm, blank)
       .replaceAll('import.meta', '(process)  ')
     new Script(`'use strict'\n${code}`, { filename: 'module', lineOffset: -1 })
     return undefined

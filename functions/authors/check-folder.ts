@@ -4,15 +4,14 @@
  */
 
 import { spawn } from 'node:child_process'
-import { lstat, mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises'
+import { mkdtemp, realpath, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve, sep } from 'node:path'
+import { join, resolve } from 'node:path'
 import { FILE_LIMITS, Inspection, moduleFiles } from '../../modules/modules.ts'
-import { isCode } from '../../platform/files.ts'
 import { ownProgram } from '../../platform/program.ts'
 import { CommandError } from '../../runtime/command.ts'
 import { type Descriptor, parseDescriptor } from '../registry/descriptor.ts'
-import { sizeText } from '../registry/forge-requests.ts'
+import { readFolderFile } from '../registry/folder-file.ts'
 import { PAGE_TOO_LARGE } from '../registry/installation.ts'
 import { descriptorRemarks, documentRemarks } from './remarks.ts'
 
@@ -51,7 +50,7 @@ export async function checkFolder(folder: string): Promise<CheckedFolder> {
   const faults: string[] = []
   const files = new Map<string, Buffer>()
   const take = async (name: string, most: number) => {
-    const read = await contentOf(folder, name, most)
+    const read = await readFolderFile(folder, name, most)
     if (typeof read === 'string') faults.push(read)
     else files.set(name, read)
     return typeof read === 'string' ? undefined : read
@@ -71,7 +70,10 @@ export async function checkFolder(folder: string): Promise<CheckedFolder> {
   for (const name of pageFiles) ofPage += (await take(name, FILE_LIMITS.pageFile))?.length ?? 0
   if (ofPage > FILE_LIMITS.page) faults.push(PAGE_TOO_LARGE)
   const code = descriptor.has_backend ? await take(descriptor.backend, FILE_LIMITS.code) : undefined
-  if (!descriptor.has_backend && typeof (await contentOf(folder, descriptor.backend, FILE_LIMITS.code)) !== 'string')
+  if (
+    !descriptor.has_backend &&
+    typeof (await readFolderFile(folder, descriptor.backend, FILE_LIMITS.code)) !== 'string'
+  )
     faults.push(`module.json : has_backend : ${descriptor.backend} existe, mais has_backend n’est pas true`)
   if (code) faults.push(...lazyImports(code.toString(), descriptor.backend))
   const loaded = code && (await inspected(descriptor, files))
@@ -97,25 +99,9 @@ function jsonPlace(text: Buffer): string {
   }
 }
 
-/** Returns the content of a file inside the folder, or a sentence that says why it cannot be installed. */
-async function contentOf(folder: string, name: string, most: number): Promise<Buffer | string> {
-  try {
-    const home = await realpath(folder)
-    const path = join(home, name)
-    const found = await lstat(path)
-    if (found.isSymbolicLink() || !(await realpath(path)).startsWith(home + sep))
-      return `${name} est un lien symbolique`
-    if (!found.isFile()) return `${name} n’est pas un fichier`
-    if (found.size > most) return `${name} dépasse ${sizeText(most)}`
-    return await readFile(path)
-  } catch (error) {
-    if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return `${name} n’existe pas`
-    return `${name} ne peut pas être lu (${error instanceof Error ? error.message : String(error)})`
-  }
-}
-
 /** Comments name types, which nobody loads. A string such as an accept header may hold what looks like a comment. */
-const STRING_OR_COMMENT = /('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`)|\/\*[\s\S]*?\*\/|\/\/.*$/gm
+const STRING_OR_COMMENT =
+  /('(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`)|\/\*(?:[\s\S]*?\*\/|[\s\S]*$)|\/\/.*$/gm
 
 /** Imports inside functions, which the load of the file does not show. */
 function lazyImports(code: string, file: string): string[] {

@@ -49,7 +49,7 @@ function like(name: string, known: readonly string[]): string {
 export function documentRemarks(document: string, [first = '', ...files]: readonly string[]): string[] {
   const folder = first.slice(0, first.lastIndexOf('/') + 1)
   const tags = Array.from(
-    document.replace(/<!--[\s\S]*?-->/g, '').matchAll(/<script\b([^>]*)>/gi),
+    document.replace(/<!--(?:[\s\S]*?-->|[\s\S]*$)/g, '').matchAll(/<script\b([^>]*)>/gi),
     ([, more = '']) => more,
   )
   return tags.flatMap((more) => {

@@ -1,5 +1,4 @@
-import { readFile, realpath, stat } from 'node:fs/promises'
-import { join, resolve, sep } from 'node:path'
+import { resolve } from 'node:path'
 import { filesOf, findModule, saveModule } from '../../db/modules.ts'
 import { FILE_LIMITS, moduleFiles } from '../../modules/modules.ts'
 import { timestamp } from '../../platform/clock.ts'
@@ -9,7 +8,7 @@ import { CommandError, defineCommand } from '../../runtime/command.ts'
 import { expectIdle } from '../modules/console-switch.ts'
 import { auditStatement } from '../services.ts'
 import { parseDescriptor } from './descriptor.ts'
-import { sizeText } from './forge-requests.ts'
+import { readFolderFile } from './folder-file.ts'
 import { namesOf, PAGE_TOO_LARGE, recordOf } from './installation.ts'
 
 /** Installs a module from a folder that holds its repository. The service loads its code at the next start. */
@@ -54,13 +53,7 @@ export default defineCommand({
 })
 
 async function contentOf(folder: string, name: string, most: number): Promise<Buffer> {
-  try {
-    const path = await realpath(join(folder, name))
-    if (!path.startsWith((await realpath(folder)) + sep)) throw new Error('il mène hors du dossier')
-    if ((await stat(path)).size > most) throw new Error(`il dépasse ${sizeText(most)}`)
-    return await readFile(path)
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new CommandError(`${join(folder, name)} ne peut pas être lu (${reason}).`)
-  }
+  const content = await readFolderFile(folder, name, most)
+  if (typeof content === 'string') throw new CommandError(`${folder} : ${content}.`)
+  return content
 }

@@ -44,7 +44,7 @@ export const TagName = z
   .string()
   .max(255)
   .regex(
-    /^(?!@$|\/|\.|.*(?:@\{|\.\.|\/\/|\/\.|[./]$|\.lock(?:\/|$)))[^\s\p{C}~^:?*[\\]+$/u,
+    /^(?!@$|\/|\.|.*(?:@\{|\.\.|\/\/|\/\.|[./]$|\.lock(?:\/|$)))[^\s\p{C}\p{Default_Ignorable_Code_Point}\u2800~^:?*[\\]+$/u,
     'le nom d’une étiquette (tag) de Git',
   )
 

@@ -112,7 +112,7 @@ async function readChosen(
   }
   // The commits on record were the forge's once; they stay installable where their branch has gone on since.
   const onRecord = before && (pinned ? before : previousOf(before))
-  if (before?.repository == null || onRecord?.commit == null) throw failure('release_unknown')
+  if (!before?.repository || onRecord?.commit == null) throw failure('release_unknown')
   if (onRecord.commit !== commit) throw changed(onRecord.commit)
   // The settings may name another forge by now, where the same name is somebody else's repository.
   const address = await addressOf(requests, home.org, id, signal)

@@ -15,7 +15,10 @@ interface CulpritServices {
   tell(out: TakenOut): Statement
 }
 
-/** A module that the service has taken out; `fault` is the French sentence that says why. */
+/**
+ * A module that the service has taken out; `fault` is the French sentence that says why. It leaves the machine by mail and
+ * by other channels, so it has nothing of the words of the module's error.
+ */
 export interface TakenOut {
   id: string
   name: string
@@ -32,7 +35,9 @@ export async function takeOutByNote(services: CulpritServices, note: Note): Prom
   if (id === null) return false
   const row = await findModule(services.db, id)
   if (!row || !isCandidate(row) || row.updated_at !== release) return false
-  await takeOut(services, row, faultOf(note), timestamp(services.clock()))
+  const at = timestamp(services.clock())
+  const told = faultOf(note.what === 'error' ? { ...note, what: 'exit' } : note)
+  await takeOut(services, row, { fault: faultOf(note), told, at })
   return true
 }
 
@@ -61,7 +66,7 @@ export async function decide(services: CulpritServices, { explained, unknown, su
   const row = rows.find((each) => each.id === id)
   if (!row) return { suspects: [], all: rows.length > 0, isDifferent: rows.length > 0 }
   const at = timestamp(clock())
-  await takeOut(services, row, SUSPECTED, at)
+  await takeOut(services, row, { fault: SUSPECTED, told: SUSPECTED, at })
   return { suspects: [...suspects, { id: row.id, at }], all: false, isDifferent: true }
 }
 
@@ -71,11 +76,15 @@ const isCandidate = ({ is_core, is_enabled, backend, fault }: ModuleRow) =>
 /** The modules whose code a start loads. */
 export const candidates = async (db: Database) => (await listModules(db)).filter(isCandidate)
 
-async function takeOut(services: CulpritServices, row: ModuleRow, fault: string, at: string): Promise<void> {
+async function takeOut(
+  services: CulpritServices,
+  row: ModuleRow,
+  { fault, told, at }: { fault: string; told: string; at: string },
+): Promise<void> {
   const { db, log } = services
   await db.batch([
     takeOutModule(row, fault, at),
-    services.tell({ id: row.id, name: row.name, fault, at }),
+    services.tell({ id: row.id, name: row.name, fault: told, at }),
     moduleAuditStatement(services, SERVICE, 'module_taken_out', { target: row.id, details: { error: fault } }),
   ])
   log.error({ module: row.id, fault }, 'module taken out')

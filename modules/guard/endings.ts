@@ -19,10 +19,10 @@ export function watchEndings(
   const begunBy = () => modules.find(({ id }) => id === current())
 
   const onError = (error: unknown) => {
-    const stack = error instanceof Error ? String(error.stack) : ''
-    const found = findInStack(stack, modules)
-    const module = found?.module ?? begunBy()
+    const stack = error instanceof Error ? callsOf(error) : ''
+    const module = begunBy() ?? findInStack(stack, modules)?.module
     if (!module) return
+    const found = findInStack(stack, [module])
     const message = error instanceof Error ? error.message : String(error)
     thrown = noteOf('error', module, found?.place ?? '', oneLine(message))
     // A process that has caught it after all lives on.
@@ -46,6 +46,11 @@ export function watchEndings(
       process.off('exit', onExit)
     },
   }
+}
+
+/** Returns the stack of an error without its message: a caller's text in it may look like calls of another module. */
+function callsOf({ stack, message }: Error): string {
+  return String(stack).replace(message, () => '')
 }
 
 /** Leaves the column out of a place. */

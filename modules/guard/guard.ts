@@ -132,7 +132,7 @@ export function createGuard(services: GuardServices): Guard {
       const early = last.open && last.machine === machine && note === undefined
       const quick = early ? last.quick + 1 : 0
       const suspects = now < last.until ? last.suspects : []
-      const blocked = note?.what === 'blocked' && note.module === null
+      const blocked = note !== undefined && note.module === null
       // A slow disk blocks the service as well, and once in a while.
       const again = blocked && (now < last.blocked || suspects.length > 0)
       const often = start.endsTooOften || (!isCounted && (quick >= MOST_EARLY || (early && suspects.length > 0)))

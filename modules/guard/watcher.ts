@@ -38,7 +38,7 @@ export interface Watcher {
 
 /** Starts the watch. The service works without it too. */
 export function startWatcher(data: WatcherData): Watcher {
-  const code = `(${watchMainThread.toString()})(require('node:worker_threads').workerData)`
+  const code = `(${watchMainThread.toString()})(require, require('node:worker_threads').workerData)`
   const worker = new Worker(code, { eval: true, workerData: data })
   worker.on('error', () => {})
   worker.unref()
@@ -53,9 +53,9 @@ export function startWatcher(data: WatcherData): Watcher {
  * Runs in the thread: it is passed as text, so it uses nothing from this file. It counts its own ticks, not time: both
  * threads stand still while the machine sleeps.
  */
-function watchMainThread(data: WatcherData): void {
-  const { Session } = process.getBuiltinModule('node:inspector')
-  const fs = process.getBuiltinModule('node:fs')
+function watchMainThread(load: typeof process.getBuiltinModule, data: WatcherData): void {
+  const { Session } = load('node:inspector')
+  const fs = load('node:fs')
   const cells = new Int32Array(data.cells)
   let [beats, still, rss, done] = [-1, 0, 0, false]
   let isFull = false

@@ -17,6 +17,8 @@ export interface Telling {
   auditEntry(action: string, note?: AuditNote): Statement
 }
 
+/** The action of entries that are a module's own. */
+export const OWN_ACTION = 'module_action'
 /** Characters of a text in an entry. */
 const MAX_TEXT = 500
 
@@ -42,7 +44,7 @@ export function valuesOf(sentence: string): string[] {
 }
 
 function noteOf(id: string, action: string, note: AuditNote | undefined): AuditNote | undefined {
-  if (action !== 'module_action') return note
+  if (action !== OWN_ACTION) return note
   const { text } = note?.details ?? {}
   return {
     target: id,

@@ -196,6 +196,17 @@ test('an import of a package is one fault, not also that of a copy of the code',
   expect((await check()).stdout.match(/Défaut/g)).toHaveLength(1)
 })
 
+test('a long run of blank lines and an open comment hold nothing up', { timeout: 60_000 }, async () => {
+  const page = { page: { files: ['web/index.html'] } }
+  const blank = '\n'.repeat(200_000)
+  const files = { 'web/index.html': '<!--'.repeat(200_000), 'backend.mjs': `${GOOD}${blank}` }
+  await write({ 'module.json': { ...DESCRIPTOR, ...page }, ...files })
+  expect(await check()).toMatchObject({ code: 0, stdout: expect.stringContaining('Aucun défaut.') })
+
+  await write({ 'module.json': DESCRIPTOR, 'backend.mjs': `${blank}let x = ;${'/*'.repeat(200_000)}` })
+  expect((await check()).stdout).toContain('(backend.mjs:200001:9)')
+})
+
 test('a comment that names a type by an import is no fault', { timeout: 60_000 }, async () => {
   const types = `/** @type {import('./ops-panel-module.d.ts').Kit} */\n  // import('ky')\n`
   await write({ 'module.json': DESCRIPTOR, 'backend.mjs': `${types}${GOOD}` })

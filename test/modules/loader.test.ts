@@ -236,6 +236,11 @@ test.each<[what: string, fields: Record<string, string>, complaint: string]>([
     { rateLimit: `{ limit: 1, seconds: 1, by: 'user', refusal: 'no_coffee' }` },
     '« rateLimit.refusal » est invalide',
   ],
+  [
+    'with an entry of the module’s own for its limit, which would not name the module',
+    { rateLimit: `{ limit: 1, seconds: 1, by: 'user', audit: 'module_action' }` },
+    '« rateLimit.audit » est invalide',
+  ],
   ['that changes state, without audit', { method: `'DELETE'` }, '« audit » manque'],
   ['with an unknown audit action', { ...POST, audit: `['coffee_made']` }, '« audit.0 » est invalide'],
   ['with audit: true', { ...POST, audit: 'true' }, '« audit » est invalide'],

@@ -52,7 +52,7 @@ export function openBridge({ calls, frame, resize, stop }: Bridge): () => void {
     const refuse = (code: 'invalid' | 'notDeclared' | 'busy' | 'tooLarge' | 'failed') =>
       answer({ error: { code, message: moduleWords().bridge[code] } })
     if ('refused' in message) return refuse('invalid')
-    if (!calls.has(message.call) || leavesModule(message.params)) return refuse('notDeclared')
+    if (!calls.has(message.call) || leavesModule(message.call, message.params)) return refuse('notDeclared')
     if (underWay >= MAX_CALLS) return refuse('busy')
     underWay += 1
     const { call, params, query, body } = message
@@ -84,6 +84,7 @@ export function openBridge({ calls, frame, resize, stop }: Bridge): () => void {
 }
 
 /** Whether parameters would lead to an address that belongs to the panel itself: those that enable and disable a module. */
-function leavesModule(params: Readonly<Record<string, unknown>> | undefined): boolean {
-  return Object.values(params ?? {}).some((value) => /^(?:enable|disable)$/i.test(String(value)))
+export function leavesModule(call: string, params: Readonly<Record<string, unknown>> | undefined): boolean {
+  const filled = call.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params?.[name])))
+  return /^POST \/api\/modules\/[^/]+\/(?:enable|disable)$/.test(filled)
 }

@@ -3,6 +3,7 @@ import { Action, useAct } from '../../parts/action.tsx'
 import { confirm } from '../../parts/dialog.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { callModule, type Section } from '../../wire/module-page.ts'
+import { leavesModule } from './bridge.ts'
 import { messageOf } from './told.tsx'
 import { moduleWords, said } from './words.ts'
 
@@ -35,8 +36,10 @@ function RowButton({ action, row, name, tell, changed }: Omit<RowActionsProps, '
   const title = say.actionOf(said(label), name)
   const act = useAct(async () => {
     tell(undefined)
-    if (question && !(await confirm({ title, text: <p>{said(question)}</p>, verb: said(label), danger }))) return
     const take = (names: readonly string[]) => Object.fromEntries(names.map((each) => [each, valueAt(row, each)]))
+    // A row may have the name of one of the panel's own actions on the module.
+    if (leavesModule(call, take(params))) return tell(say.bridge.notDeclared)
+    if (question && !(await confirm({ title, text: <p>{said(question)}</p>, verb: said(label), danger }))) return
     const answer = await callModule(call, { params: take(params), ...(body && { body: take(body) }) })
     tell(messageOf(answer) ?? say.done(title))
     changed()

@@ -1,6 +1,7 @@
 import { AUDIT_ACTIONS, ERRORS } from '../../../functions/services.ts'
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile, symlink } from 'node:fs/promises'
+import { mkdir, readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { CommandError } from '../../../runtime/command.ts'
@@ -35,15 +36,33 @@ test('what the panel could not serve or load is not installed from a folder', as
   const files = (bytes: number) => Object.fromEntries(page.page.files.map((name) => [name, 'x'.repeat(bytes)]))
 
   for (const [folder, reason] of [
-    [await repository(WORDY, { 'backend.mjs': ' '.repeat(most + 1) }), 'il dépasse 5 Mio'],
-    [await repository(page, { ...files(1), 'b.js': ' '.repeat(most + 1) }), 'il dépasse 5 Mio'],
+    [await repository(WORDY, { 'backend.mjs': ' '.repeat(most + 1) }), 'dépasse 5 Mio'],
+    [await repository(page, { ...files(1), 'b.js': ' '.repeat(most + 1) }), 'dépasse 5 Mio'],
     [await repository(page, files(most - 1)), 'les fichiers de la page dépassent 10 Mio ensemble'],
-    [await repository({ ...page, more: ' '.repeat(64 * 1024) }, files(1)), 'il dépasse 64 Kio'],
+    [await repository({ ...page, more: ' '.repeat(64 * 1024) }, files(1)), 'dépasse 64 Kio'],
   ] as const)
     await expect(app.type('modules', 'install', folder)).rejects.toThrow(reason)
 
   expect(await app.type('modules', 'list')).toBe('Aucun module n’est installé.')
   expect(await audited(app.db)).toEqual([])
+})
+
+test('a folder with links or without plain files is not installed', async () => {
+  const app = await start([])
+  const page = { id: 'leaky', name: 'Fuite', version: '1', page: { files: ['index.html', 'web/x.txt'] } }
+  const folder = await repository(page, { 'index.html': 'x', '.git/x.txt': 'url = https://user:token@forge' })
+  const install = () => app.type('modules', 'install', folder)
+
+  await symlink('.git', join(folder, 'web'))
+  await expect(install()).rejects.toThrow('web/x.txt est derrière un lien symbolique')
+  await rm(join(folder, 'web'))
+  await mkdir(join(folder, 'web'))
+  await symlink('../.git/x.txt', join(folder, 'web/x.txt'))
+  await expect(install()).rejects.toThrow('web/x.txt est un lien symbolique')
+  await rm(join(folder, 'web/x.txt'))
+  execFileSync('mkfifo', [join(folder, 'web/x.txt')])
+  await expect(install()).rejects.toThrow('web/x.txt n’est pas un fichier')
+  expect(existsSync(join(app.folder, 'leaky'))).toBe(false)
 })
 
 test('a module is installed from a folder, and its code loads at the next start', async () => {
@@ -111,7 +130,7 @@ test.each([
   [{ id: 'Wordy', name: 'x', version: '1' }, {}, 'id :'],
   [{ id: 'wordy', name: 'x', version: '1', nav: { label: 'x', href: 'javascript:alert(1)' } }, {}, 'nav.href :'],
   [{ id: 'wordy', name: 'x', version: '1', has_backend: true, backend: '../x.mjs' }, {}, 'backend :'],
-  [WORDY, {}, 'backend.mjs ne peut pas être lu'],
+  [WORDY, {}, 'backend.mjs n’existe pas'],
   [{ id: 'terminal', name: 'x', version: '1' }, {}, 'est le nom d’un module du panneau'],
 ])('%j is refused, and nothing of it remains', async (descriptor, files, reason) => {
   const app = await start([])
@@ -130,16 +149,14 @@ test('a file that leads out of the folder is not installed', async () => {
   const folder = await repository({ ...WORDY, page: { files: ['page.html'] } }, { 'backend.mjs': saying('wordy', 'x') })
   await symlink('/etc/hostname', join(folder, 'page.html'))
 
-  await expect(app.type('modules', 'install', folder)).rejects.toThrow('page.html ne peut pas être lu')
+  await expect(app.type('modules', 'install', folder)).rejects.toThrow('page.html est un lien symbolique')
   expect(existsSync(join(app.folder, 'wordy'))).toBe(false)
 })
 
 test('a folder without a module.json is refused by name', async () => {
   const app = await start([])
 
-  await expect(app.type('modules', 'install', await temporaryFolder())).rejects.toThrow(
-    'module.json ne peut pas être lu',
-  )
+  await expect(app.type('modules', 'install', await temporaryFolder())).rejects.toThrow('module.json n’existe pas')
 })
 
 test('enable, disable and remove report the result and the next step', async () => {

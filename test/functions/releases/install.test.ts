@@ -89,6 +89,10 @@ test('a tag is installed as long as it points at the commit that was shown', asy
     'a~1',
     'a\\b',
     'a\u200bb',
+    'a\u034fb',
+    'a\ufe0f',
+    '\u3164',
+    'a\u2800b',
     '\ud800',
   ])
     await refused(await app.post({ commit: second, tag }), 400, 'invalid_request')

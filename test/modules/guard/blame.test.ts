@@ -3,6 +3,7 @@ import type { HeapProfiler } from 'node:inspector'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
+import { watchEndings } from '../../../modules/guard/endings.ts'
 import { nextSuspect } from '../../../modules/guard/faults.ts'
 import { mostOf, watchMemory } from '../../../modules/guard/memory.ts'
 import { findInStack, ownerOf, watched } from '../../../modules/guard/places.ts'
@@ -32,6 +33,32 @@ test.each([
   '',
 ])('the message of an error, other code and other modules blame nobody: %j', (stack) => {
   expect(findInStack(stack, BOTH)).toBeUndefined()
+})
+
+test('a text of a caller in the message of an error blames no other module', () => {
+  const ends: unknown[] = []
+  let current: string | undefined
+  const endings = watchEndings(
+    BOTH,
+    () => current,
+    (end) => ends.push(end),
+  )
+  const forged = 'x\n    at f (file:///srv/a%20b/modules/ab/backend.mjs:1:1)'
+  const end = (error: Error) => {
+    process.listeners('uncaughtExceptionMonitor').at(-1)?.(error, 'uncaughtException')
+    process.listeners('exit').at(-1)?.(1)
+  }
+  const error = new Error(forged)
+  error.stack = `Error: ${forged}\n    at g (file:///srv/a%20b/modules/a/backend.mjs:7:3)`
+  end(error)
+  current = 'a'
+  end(new TypeError(forged))
+  endings.stop()
+
+  expect(ends).toMatchObject([
+    { what: 'error', module: 'a', place: 'backend.mjs:7:3' },
+    { what: 'error', module: 'a', place: '' },
+  ])
 })
 
 test('the folder of all modules may be a link', async () => {

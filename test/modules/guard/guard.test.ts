@@ -168,6 +168,24 @@ test('a service that was blocked once, as by a slow disk, starts again with all 
   }
 })
 
+test('a service whose own code does not return again within an hour leaves the newest module out', async () => {
+  const { note, start } = await guarded()
+  const hang = { ...UNKNOWN, what: 'hang', place: 'node' } as const
+  note(hang)
+  expect(await start()).toMatchObject({ out: [], isDifferent: false })
+  note(hang)
+  expect(await start()).toMatchObject({ out: ['new'], isDifferent: true })
+})
+
+test('the notice of a module that was taken out has nothing of the text of its error', async () => {
+  const { db, note, start } = await guarded()
+  note({ what: 'error', place: 'backend.mjs:3', message: 'connect https://user:secret@host' })
+  await start()
+
+  expect((await findModule(db, 'new'))?.fault).toMatch(/\(backend\.mjs:3\) : connect https:\/\/user:secret@host$/)
+  expect(await told(db)).toMatchObject([{ details: { message: 'Son code a arrêté le service (backend.mjs:3).' } }])
+})
+
 test('a service that is blocked again within an hour leaves the newest module out, and then the one before', async () => {
   const { note, start, later } = await guarded({ isCounted: true })
   note(UNKNOWN)

@@ -53,7 +53,7 @@ const started = async () => {
   await attempt('a path that leads up', () => ask('GET /api/modules/probe/../../auth/me'))
   await attempt('a parameter that leads up', () => ask('GET /api/modules/probe/item/:id', { params: { id: '..' } }))
   await attempt('a parameter with a slash', () => ask('GET /api/modules/probe/item/:id', { params: { id: '../../other/x' } }))
-  await attempt('a parameter of the panel', () => ask('GET /api/modules/probe/item/:id', { params: { id: 'disable' } }))
+  await attempt('a parameter of the panel', () => ask('POST /api/modules/probe/:id', { params: { id: 'disable' } }))
   await attempt('me', () => ask('GET /api/auth/me'))
   await attempt('a long message', () => ask('GET /api/modules/probe/list', { body: 'x'.repeat(70000) }))
   await attempt('a message with a loop', () => ask('GET /api/modules/probe/list', { body: loop }))
@@ -78,6 +78,11 @@ export default ({ z, defineFunction }) => [
   defineFunction({
     method: 'GET', path: '/api/modules/probe/item/:id', auth: 'user', rateLimit: false, response: z.object({ id: z.string() }),
     request: { params: z.object({ id: z.string() }) }, handler: ({ params }) => params,
+  }),
+  defineFunction({
+    method: 'POST', path: '/api/modules/probe/:id', auth: 'user', rateLimit: false, audit: false,
+    response: z.object({ id: z.string() }), request: { params: z.object({ id: z.string() }) },
+    handler: ({ params }) => params,
   }),
   defineFunction({
     method: 'GET', path: '/api/modules/probe/proof', auth: 'admin', stepUp: true, rateLimit: false,

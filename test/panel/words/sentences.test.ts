@@ -13,7 +13,7 @@ const NOT_SHOWN = [
   /\.command\.ts$/,
   /^functions\/install\/(certificate-check|outside-checks|protection-check|wizard)\.ts$/,
   /^functions\/modules\/(console-switch|module|enable\.post|disable\.post)\.ts$/,
-  /^functions\/registry\/(descriptor|forge-files)\.ts$/,
+  /^functions\/registry\/(descriptor|folder-file|forge-files)\.ts$/,
   /^functions\/releases\/install\.post\.ts$/,
   /^functions\/settings\/(fields|settings\.patch|public\.put)\.ts$/,
   /^functions\/(access|auth|dashboard|factors|repair)\/.*\.(post|put|patch|delete)\.ts$/,
