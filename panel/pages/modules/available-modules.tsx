@@ -4,7 +4,7 @@ import { fromService, words } from '../../words/words.ts'
 import type { Offered } from './install-shown.tsx'
 import { LeftOut } from './left-out.tsx'
 import { OfferedModule } from './offered-module.tsx'
-import { registryWords } from './words.ts'
+import { registryWords, unbroken } from './words.ts'
 
 /** Rows that are shown before a person asks for more. */
 const ROWS = 50
@@ -34,7 +34,7 @@ export function AvailableModules({ of, matches, isFiltered, change, again }: Ava
       {error && (
         <div class="notice" role="status">
           <p>{modules.length > 0 ? say.forgeError : say.forgeErrorEmpty}</p>
-          <p class="dim">{fromService(error)}</p>
+          <p class="dim">{unbroken(fromService(error))}</p>
         </div>
       )}
       {progress && (

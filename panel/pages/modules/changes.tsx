@@ -4,7 +4,7 @@ import { Ago } from '../../parts/time.tsx'
 import { useLoad } from '../../wire/load.ts'
 import { api } from '../../wire/panel.ts'
 import { fromService } from '../../words/words.ts'
-import { registryWords } from './words.ts'
+import { registryWords, unbroken } from './words.ts'
 
 interface ChangesProps {
   id: string
@@ -26,26 +26,26 @@ export function Changes({ id, repository, from, to }: ChangesProps) {
       <Loaded of={load} rows={1}>
         {({ commits, commits_total, dropped_total, files, files_total, unknown, error }) =>
           unknown !== null ? (
-            <p class="warn-text">{fromService(error ?? '')}</p>
+            <p class="warn-text">{unbroken(fromService(error ?? ''))}</p>
           ) : (
             <>
               {dropped_total > 0 && <p class="warn-text">{offer.dropped(dropped_total)}</p>}
               <details>
                 <summary>{offer.changes(commits_total, files_total)}</summary>
-                <ul class="plain-list">
+                <ul class="commits">
                   {commits.map(({ commit, title, author, date }) => (
                     <li key={commit}>
-                      <span title={commit}>{title}</span>{' '}
-                      <span class="dim">
+                      <p title={commit}>{title}</p>
+                      <p class="dim small">
                         {author} · <Ago at={date} />
-                      </span>
+                      </p>
                     </li>
                   ))}
                   {commits_total > commits.length && (
                     <li class="dim">{offer.moreOfThem(commits_total - commits.length)}</li>
                   )}
                 </ul>
-                <ul class="plain-list mono">
+                <ul class="files mono">
                   {files.map(({ name, status }) => (
                     <li key={name}>
                       {name} <span class="dim">{offer.fileStatus[status]}</span>

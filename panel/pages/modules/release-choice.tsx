@@ -4,7 +4,7 @@ import { useLoad } from '../../wire/load.ts'
 import { api } from '../../wire/panel.ts'
 import { fromService } from '../../words/words.ts'
 import { Changes } from './changes.tsx'
-import { registryWords } from './words.ts'
+import { registryWords, unbroken } from './words.ts'
 
 /** A release that can be installed; without a tag it is the newest commit. */
 export interface ChosenRelease {
@@ -55,7 +55,7 @@ export function ReleaseChoice({ id, repository, tip, chosen }: ReleaseChoiceProp
           </select>
         </label>
       )}
-      {versions?.error && <p class="dim">{fromService(versions.error)}</p>}
+      {versions?.error && <p class="dim">{unbroken(fromService(versions.error))}</p>}
       <p>{offer.installCommit}</p>
       <p>
         <CommitName of={commit} />
