@@ -8,7 +8,7 @@ import { Field } from './field.tsx'
 import { Icon } from './icon.tsx'
 
 interface DialogProps {
-  title: string
+  title: ComponentChildren
   /** Called when Escape or the content closes it. */
   onClose(): void
   class?: string
@@ -58,7 +58,7 @@ export function Dialog({ title, onClose, class: kind = '', described, children }
 }
 
 interface Question {
-  title: string
+  title: ComponentChildren
   /** The consequence, and the affected targets. */
   text?: ComponentChildren
   /** The verb on the confirming button. */

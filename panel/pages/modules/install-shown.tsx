@@ -15,7 +15,7 @@ export type Offered = Answer<'GET /api/registry/modules'>['modules'][number]
  * needed, undefined when the user declined; calls `again` to reload the list when the forge has a newer commit.
  */
 export async function installShown(
-  { id, name, version, commit, repository, has_backend }: Offered,
+  { id, name, version, commit, repository, has_backend, installed_version }: Offered,
   again: () => Promise<void>,
 ): Promise<string | null | undefined> {
   const say = words().modules
@@ -26,9 +26,26 @@ export async function installShown(
       <CodeNote hasCode={has_backend} chosen={chosen} />
     </>
   )
-  if (!(await confirm({ title: say.installTitle(name), text, verb: say.install, danger: has_backend })))
-    return undefined
+  const title = <Title name={name} version={version} installed={installed_version} chosen={chosen} />
+  if (!(await confirm({ title, text, verb: say.install, danger: has_backend }))) return undefined
   return installed(id, chosen.value, again)
+}
+
+interface TitleProps {
+  name: string
+  /** The newest version, and the installed one if there is one. */
+  version: string
+  installed: string | null
+  chosen: Signal<ChosenRelease>
+}
+
+/** Names the release that is chosen, and tells an update from an installation. */
+function Title({ name, version, installed, chosen }: TitleProps) {
+  const offer = registryWords()
+  const { tag } = chosen.value
+  if (tag !== undefined) return offer.installRelease(name, tag)
+  if (installed === null) return words().modules.installTitle(name)
+  return installed === version ? offer.updateTitle(name) : offer.updateTo(name, version)
 }
 
 /** Tells the rights of code. Only the newest release is known to have none. */

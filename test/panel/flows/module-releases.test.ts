@@ -43,6 +43,7 @@ test('a release is chosen with what it changes, follows in its row, and returns 
 
   await page.getByRole('button', { name: 'Installer wordy' }).click(WAIT)
   await dialog.getByLabel('Version').selectOption('v1.0.0')
+  await dialog.getByRole('heading', { name: 'Installer wordy v1.0.0\u202f?' }).waitFor()
   expect(await dialog.locator('code').getAttribute('title')).toBe(first)
   await dialog.getByText('Notes de cette version').click()
   await dialog.getByText('It begins.').waitFor()
@@ -52,8 +53,12 @@ test('a release is chosen with what it changes, follows in its row, and returns 
   expect(await service.module('wordy')).toMatchObject({ version: '1.0.0', commit: first, tag: 'v1.0.0' })
 
   await page.getByRole('button', { name: 'Passer à 2.0.0\u00a0: wordy' }).click(WAIT)
+  await dialog.getByRole('heading', { name: 'Mettre à jour wordy en 2.0.0\u202f?' }).waitFor()
   await dialog.getByText('1 commit, 4 fichiers changent').click()
-  await dialog.getByText('More of it').waitFor()
+  expect(await dialog.locator('.commits li p').allTextContents()).toEqual([
+    'More of it',
+    expect.stringContaining(' · '),
+  ])
   await dialog.getByText('new.js').waitFor()
   expect(await dialog.getByText('Comparer sur la forge').getAttribute('href')).toMatch(
     new RegExp(`/compare/${first}\\.\\.\\.${second}$`),
