@@ -11,7 +11,7 @@ import { api, isAdmin } from '../../wire/panel.ts'
 import { fromService, words } from '../../words/words.ts'
 import { fetchAgain, installShown, type Offered, returnTo } from './install-shown.tsx'
 import { noteStart, RowDeployment } from './row-deployment.tsx'
-import { registryWords } from './words.ts'
+import { registryWords, unbroken } from './words.ts'
 
 export type Installed = Answer<'GET /api/modules'>[number] & {
   problem?: Answer<'GET /api/repair/modules'>[number]['problem']
@@ -68,7 +68,8 @@ export function InstalledModule({ module, newest, change, again }: InstalledModu
     document.querySelector<HTMLElement>('h1')?.focus()
     await change(null)
   })
-  const link = is_enabled && fault === null ? safeLink(nav_href) : undefined
+  const isThere = problem === undefined || problem === null || problem === 'not_in_registry'
+  const link = is_enabled && isThere ? safeLink(nav_href) : undefined
   const [kind, word] = stateOf()
 
   function stateOf(): [StatusKind, string] {
@@ -90,7 +91,7 @@ export function InstalledModule({ module, newest, change, again }: InstalledModu
         </p>
         <p class="dim">{is_core ? fromService(description) : description}</p>
         <p class={problem ? `${kind}-text` : 'dim'}>{word}</p>
-        {detail && <p class="dim mono">{fromService(detail)}</p>}
+        {detail && <p class="dim mono">{unbroken(fromService(detail))}</p>}
         <Problem
           error={
             toggle.error.value ??

@@ -1,11 +1,15 @@
+import { rm } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { LFS_POINTER } from '../../forge-repository.ts'
 import { testForge } from '../../forge.ts'
 import { openPage, signIn } from '../browser.ts'
 import { findingsOf } from './page-findings.ts'
 import { started } from './started.ts'
+import { environmentWith } from './with-modules.ts'
 
 const COUNT = 120
+/** More than a group of those left out shows at first. */
+const EMPTY = 30
 
 async function opened() {
   const forge = await testForge()
@@ -18,6 +22,7 @@ async function opened() {
     })
   }
   forge.put({ name: 'old', archived: true, branches: {} })
+  for (let n = 0; n < EMPTY; n += 1) forge.put({ name: `bare-${n}`, empty: true, branches: {} })
   forge.put({ name: 'pointer', branches: { main: { files: { 'module.json': LFS_POINTER } } } })
   forge.put({ name: 'nameless', branches: { main: { files: { 'module.json': '{"id":"nameless"}' } } } })
   const { service } = await started({ PANEL_FORGE_URL: forge.url, PANEL_FORGE_ORG: forge.org })
@@ -45,9 +50,15 @@ test('many modules are shown in parts, found by a filter, and those left out are
   await available.getByText('Aucun module ne correspond.').waitFor()
   await filter.fill('')
 
-  await available.getByText('3 dépôts ne sont pas proposés').click()
+  await available.getByText('33 dépôts ne sont pas proposés').click()
   await available.getByText('Archivés (1)').waitFor()
   await available.getByText('pointeur Git LFS').waitFor()
+  const empty = available.locator('.left-out', { hasText: 'Vides (30)' })
+  expect(await empty.locator('li:visible').count()).toBe(10)
+  // Those that are not shown are in the page, where the search of a browser finds them.
+  expect(await empty.locator('li').count()).toBe(EMPTY)
+  await empty.getByText('et 20 autres').click()
+  expect(await empty.locator('li:visible').count()).toBe(EMPTY)
   await available.getByText('nameless — name : obligatoire ; version : obligatoire').waitFor()
   expect(await findingsOf(page)).toEqual([])
   // Beside many rows, the bar at the bottom covers one of them in part.
@@ -74,9 +85,25 @@ test('a forge that is slow neither delays the installed modules nor hides what i
   await page.getByRole('button', { name: 'Actualiser' }).click()
   await page.reload()
   await page.getByText('Le panneau lui-même').waitFor()
-  await available.getByText(/^Lecture des dépôts.* sur 123…$/).waitFor()
+  await available.getByText(/^Lecture des dépôts.* sur 153…$/).waitFor()
   expect(await rows.count()).toBe(50)
   letGo()
   await available.getByText('50 modules sur 121').waitFor()
   await expect.poll(() => available.getByText('Lecture des dépôts').count()).toBe(0)
+})
+
+test('a module whose code or files are not there has no link to its page, for it has none', async () => {
+  const nav = (id: string) => ({ nav_label: id, nav_href: `/modules/${id}` })
+  const env = await environmentWith({
+    fine: { code: 'export default () => []', nav: nav('fine') },
+    broken: { code: 'throw new Error("no")', nav: nav('broken') },
+    lost: { code: 'export default () => []', files: { 'web/index.html': '<p>' }, nav: nav('lost') },
+  })
+  await rm(`${env['PANEL_MODULES_DIR']}/lost`, { recursive: true })
+  const { service } = await started(env)
+  const page = await openPage(`${service.url}/modules`)
+  await signIn(page)
+  await page.getByRole('link', { name: 'Ouvrir fine' }).waitFor()
+  await page.locator('.modules > li', { hasText: 'broken' }).getByText('Son code n’a pas pu être chargé').waitFor()
+  expect(await page.getByRole('link', { name: /^Ouvrir/ }).count()).toBe(1)
 })
