@@ -37,7 +37,7 @@ async function look(page: Page, { go, takeAll }: Looker): Promise<void> {
   await go('/modules')
   await row('Tool 1').first().waitFor()
   await takeAll('modules-list')
-  await page.locator('details.core').last().locator('summary').click()
+  await page.locator('details.core > summary').last().click()
   await takeAll('modules-left-out', 'section:last-child > details.core > div:nth-of-type(4)')
   await page.locator('input.filter').fill('LastenausG')
   await takeAll('modules-offered', '.modules > li:has-text("a-fork") >> nth=0')
