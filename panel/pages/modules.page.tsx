@@ -117,6 +117,7 @@ export function ModulesPage() {
                 of={found}
                 matches={matches}
                 isFiltered={wanted !== ''}
+                installed={new Set(installed.data.value?.map(({ id }) => id))}
                 change={change}
                 again={refresh.run}
               />

@@ -14,18 +14,20 @@ interface AvailableModulesProps {
   /** Whether a module matches the filter. */
   matches(module: Offered): boolean
   isFiltered: boolean
+  /** The modules that the other list shows; it may be newer. */
+  installed: ReadonlySet<string>
   change(deployment: string | null): Promise<void>
   /** Reloads the list of the forge. */
   again(): Promise<void>
 }
 
 /** The modules of the forge that are not installed, and why other repositories are none. */
-export function AvailableModules({ of, matches, isFiltered, change, again }: AvailableModulesProps) {
+export function AvailableModules({ of, matches, isFiltered, installed: there, change, again }: AvailableModulesProps) {
   const { modules: say } = words()
   const more = registryWords()
   const rows = useSignal(ROWS)
   const { modules, error, left, reading, progress } = of
-  const others = modules.filter(({ installed }) => !installed)
+  const others = modules.filter(({ id, installed }) => !installed && !there.has(id))
   const matching = others.filter(matches)
   const shown = matching.slice(0, rows.value)
   const next = Math.min(ROWS, matching.length - shown.length)

@@ -85,7 +85,7 @@ test('a forge that is slow neither delays the installed modules nor hides what i
   await page.getByRole('button', { name: 'Actualiser' }).click()
   await page.reload()
   await page.getByText('Le panneau lui-même').waitFor()
-  await available.getByText(/^Lecture des dépôts.* sur 153…$/).waitFor()
+  await available.getByText(/^Lecture des dépôts.* sur 123…$/).waitFor()
   expect(await rows.count()).toBe(50)
   letGo()
   await available.getByText('50 modules sur 121').waitFor()
@@ -99,7 +99,7 @@ test('a module whose code or files are not there has no link to its page, for it
     broken: { code: 'throw new Error("no")', nav: nav('broken') },
     lost: { code: 'export default () => []', files: { 'web/index.html': '<p>' }, nav: nav('lost') },
   })
-  await rm(`${env['PANEL_MODULES_DIR']}/lost`, { recursive: true })
+  await rm(`${env.PANEL_MODULES_DIR}/lost`, { recursive: true })
   const { service } = await started(env)
   const page = await openPage(`${service.url}/modules`)
   await signIn(page)
