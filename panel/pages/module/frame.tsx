@@ -12,6 +12,8 @@ interface ModuleFrameProps {
 }
 
 const HEIGHT = 480
+/** Nobody types and then works in the frame sooner than that, without a pointer over it or the tab key. */
+const TYPING_MS = 2_000
 
 /** The colours that a frame learns, by their names in the panel's style. */
 const COLORS = [
@@ -38,28 +40,43 @@ export function ModuleFrame({ id, name, address, calls }: ModuleFrameProps) {
   const frame = useRef<HTMLIFrameElement>(null)
   const [height, resize] = useState(HEIGHT)
   /** The reason why the page was stopped. */
-  const [stopped, stop] = useState<'flood' | 'focus'>()
+  const [stopped, stop] = useState<keyof ReturnType<typeof moduleWords>['stopped']>()
   const say = moduleWords()
   useEffect(() => {
     if (stopped) return
     const window = () => frame.current?.contentWindow
     return openBridge({ calls: new Set(calls), frame: window, resize, stop: () => stop('flood') })
   }, [id, calls, stopped])
-  // Browsers let a frame take the focus from a question, and with it the password that is typed there.
+  // Browsers let a frame take the focus from a question or a form, and with it the password that is typed there.
   useEffect(() => {
+    /** The field in which the user types, and the time of the last key. */
+    let typed: { field: HTMLElement; at: number } | undefined
+    const pressed = ({ key, target, timeStamp }: KeyboardEvent) => {
+      const isField = target instanceof HTMLElement && target.matches('input, textarea')
+      typed = isField && key !== 'Tab' ? { field: target, at: timeStamp } : undefined
+    }
     const look = () => {
+      if (!frame.current || document.activeElement !== frame.current) return
       const question = document.querySelector<HTMLElement>('dialog:modal')
-      if (!question || !frame.current || document.activeElement !== frame.current) return
-      question.querySelector<HTMLElement>('input, button')?.focus()
-      stop('focus')
+      // A finger is over nothing before it touches the frame.
+      const canPoint = matchMedia('(hover: hover)').matches && !frame.current.matches(':hover')
+      const isTyping = typed && canPoint && performance.now() - typed.at < TYPING_MS
+      if (!question && !isTyping) return
+      const field = question ? question.querySelector<HTMLElement>('input, button') : typed?.field
+      field?.focus()
+      stop(question ? 'focus' : 'typing')
     }
     const blurred = () => {
       look()
       // Firefox tells it before it has moved the focus.
       setTimeout(look)
     }
+    addEventListener('keydown', pressed, true)
     addEventListener('blur', blurred)
-    return () => removeEventListener('blur', blurred)
+    return () => {
+      removeEventListener('keydown', pressed, true)
+      removeEventListener('blur', blurred)
+    }
   }, [])
   const tell = () => frame.current?.contentWindow?.postMessage({ panel: 1, ...look() }, '*')
   const preferred = me.value

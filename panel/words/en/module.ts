@@ -31,6 +31,8 @@ export const module: typeof fr = {
     flood: 'The page of this module was stopped: it sent more messages than the panel can handle.',
     focus:
       'The page of this module was stopped: it took the keyboard during a question of the panel. If you were typing your password there, change it.',
+    typing:
+      'The page of this module was stopped: it took the keyboard while you were writing in the panel. If that was a secret, change it.',
   },
   startAgain: 'Start it again',
   frameOf: (name) => `Page of the module ${name}`,

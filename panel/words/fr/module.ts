@@ -31,6 +31,8 @@ export const module = {
       'La page de ce module a été arrêtée\u00a0: elle envoyait au panneau plus de messages qu’il ne peut en traiter.',
     focus:
       'La page de ce module a été arrêtée\u00a0: elle prenait le clavier pendant une question du panneau. Si vous y tapiez votre mot de passe, changez-en.',
+    typing:
+      'La page de ce module a été arrêtée\u00a0: elle prenait le clavier pendant que vous écriviez dans le panneau. Si c’était un secret, changez-le.',
   },
   startAgain: 'La relancer',
   frameOf: (name: string) => `Page du module ${name}`,

@@ -10,7 +10,7 @@ const REFUSALS =
   /Content Security Policy|sandbox|Sandbox|frame-src|Unsafe attempt|Blocked|violates|script-src|ERR_BLOCKED|\b403\b/
 
 const CODE = `let calls = 0
-export default ({ z, defineFunction }) => [
+export default ({ z, defineFunction, definePage }) => [
   defineFunction({
     method: 'POST', path: '/api/modules/probe/count', auth: 'user', rateLimit: false, audit: false, response: z.number(),
     handler: () => { calls += 1; return calls },
@@ -67,6 +67,25 @@ addEventListener('keydown', ({ key }) => console.log('heard ' + key))
 setInterval(grasp, 5)`,
 }
 
+/** A form above the frame. */
+const FORM = `defineFunction({
+    method: 'PUT', path: '/api/modules/probe/word', auth: 'user', rateLimit: false, audit: false,
+    request: { body: z.object({ word: z.string().meta({ title: 'Word' }) }) }, response: z.object({}), handler: () => ({}),
+  }),
+  definePage({ sections: [{ kind: 'form', call: 'PUT /api/modules/probe/word', fields: [{ field: 'word' }] }] }),
+`
+
+/** A page that takes the focus when it is told to, and says the keys that it hears. */
+const GRABBING = {
+  'web/index.html': '<!doctype html><input><p></p><script src="app.js"></script>',
+  'web/app.js': `
+const take = () => { focus(); document.querySelector('input').focus() }
+addEventListener('keydown', ({ key }) => {
+  console.log('heard ' + key)
+  document.querySelector('p').textContent = 'heard ' + key
+})`,
+}
+
 /** Never stops sending. */
 const FLOOD = `() => {
   let id = 0
@@ -85,8 +104,8 @@ const FLOODING = {
   'web/app.js': `(${FLOOD})()`,
 }
 
-async function opened(files: Readonly<Record<string, string>>) {
-  const { service } = await withModules({ probe: { code: CODE, files } })
+async function opened(files: Readonly<Record<string, string>>, code = CODE) {
+  const { service } = await withModules({ probe: { code, files } })
   const page = await openPage(service.url, { expected: REFUSALS })
   await signIn(page)
   await follow(page, '/modules/probe')
@@ -180,6 +199,40 @@ test('in Chromium, a frame that takes the focus of a question for a proof is sto
   await page.getByRole('button', { name: 'La relancer' }).click()
   await frame.locator('button').waitFor()
 })
+
+test.each([true, false])(
+  'a frame that takes the focus of a field in which the user types is stopped (%s), not one that is clicked or tabbed into',
+  async (takes) => {
+    const { page, frame } = await opened(GRABBING, `${CODE.slice(0, -1)}${FORM}]`)
+    const heard: string[] = []
+    page.on('console', (message) => heard.push(message.text()))
+    const field = page.getByLabel('Word')
+    await field.pressSequentially('se')
+    if (!takes) {
+      await frame.locator('input').click()
+      await page.keyboard.type('x')
+      await frame.getByText('heard x').waitFor()
+      expect(await page.getByText('a été arrêtée').count()).toBe(0)
+      await field.click()
+      await field.press('c')
+      await page.keyboard.press('Tab')
+      for (let n = 0; n < 8 && !(await page.evaluate(() => document.activeElement?.matches('iframe'))); n += 1)
+        await page.keyboard.press('Tab')
+      await page.mouse.move(0, 0)
+      await page.keyboard.type('y')
+      await frame.getByText('heard y').waitFor()
+      expect(await page.getByText('a été arrêtée').count()).toBe(0)
+      return
+    }
+    await page.mouse.move(0, 0)
+    await page.frames()[1]?.evaluate('void setTimeout(take)')
+    await page.getByText('elle prenait le clavier pendant que vous écriviez').waitFor()
+    expect(await page.locator('iframe').count()).toBe(0)
+    await page.keyboard.type('cret')
+    expect(await field.inputValue()).toBe('secret')
+    expect(heard.filter((text) => text.startsWith('heard'))).toEqual([])
+  },
+)
 
 test('a frame that never stops sending is stopped, and the panel goes on', async () => {
   const { page } = await opened(FLOODING)
