@@ -1,5 +1,5 @@
 import type { Answer } from '../../../client/index.ts'
-import { fromService } from '../../words/words.ts'
+import { fromService, language } from '../../words/words.ts'
 import { registryWords, unbroken } from './words.ts'
 
 type Group = Answer<'GET /api/registry/modules'>['left'][number]
@@ -57,9 +57,10 @@ function Names({ of: repositories }: { of: Group['repositories'] }) {
 
 /** The errors of several fields are sentences of their own, each after the name of its field. */
 function translated(detail: string): string {
+  const [colon, semicolon] = language() === 'fr' ? [' : ', ' ; '] : [': ', '; ']
   const one = (text: string) => {
     const [, field = '', message = text] = /^([\w.]+ : )(.*)$/s.exec(text) ?? []
-    return unbroken(field + fromService(message))
+    return field.replace(' : ', colon) + fromService(message)
   }
-  return detail.split(' ; ').map(one).join(' ; ')
+  return unbroken(detail.split(' ; ').map(one).join(semicolon))
 }
