@@ -26,7 +26,7 @@ export default ({ z, defineFunction, definePage }) => [
 
 /** A page whose inner frame asks the panel itself, and which leaves for another one when it is told to. */
 const NESTED = {
-  'web/index.html': `<!doctype html><p id="told"></p><iframe srcdoc="<script src='inner.js'></script>"></iframe><script src="app.js"></script>`,
+  'web/index.html': `<!doctype html><p id="told"></p><script src="app.js"></script><iframe srcdoc="<script src='inner.js'></script>"></iframe>`,
   'web/inner.js': `
 for (const above of [top, parent.parent]) above.postMessage({ panel: 1, id: 1, call: 'POST /api/modules/probe/count' }, '*')
 parent.postMessage('asked', '*')`,
