@@ -33,7 +33,7 @@ async function look(page: Page, { go, takeAll }: Looker): Promise<void> {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
   }
-  const row = (name: string) => page.locator('.modules > li', { hasText: name })
+  const row = (name: string) => page.locator('.modules > li', { has: page.locator('strong', { hasText: name }) })
   await go('/modules')
   await row('Tool 1').first().waitFor()
   await takeAll('modules-list')
@@ -54,7 +54,7 @@ async function look(page: Page, { go, takeAll }: Looker): Promise<void> {
   await takeAll('module-update-tag')
   await closed()
   await older.locator('[popovertarget]').click()
-  await takeAll('module-menu', '.modules > li:has-text("Older") >> nth=0')
+  await takeAll('module-menu', '.modules > li:has(strong:text-is("Older"))')
   await page.locator('.menu:popover-open button').first().click()
   await dialog.locator('.changes').waitFor()
   await takeAll('module-return')
