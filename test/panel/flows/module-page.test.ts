@@ -44,7 +44,7 @@ export default ({ z, defineFunction, definePage }) => [
       { kind: 'text', text: '<b>plain</b>' },
       {
         kind: 'table', title: 'Sites', from: 'GET /api/modules/sites/list', rows: 'items', key: 'id',
-        columns: [{ field: 'name', label: 'Name' }, { field: 'size', label: 'Size', as: 'bytes' }],
+        columns: [{ field: 'name', label: 'Name' }, { field: 'size', label: 'Size', as: 'bytes' }, { field: 'id', label: 'Donaudampfschifffahrtsnummer' }],
         actions: [{ label: 'Remove', call: 'DELETE /api/modules/sites/list/:id', confirm: 'Really?', danger: true }],
       },
       { kind: 'action', label: 'Many', call: 'POST /api/modules/sites/many' },
@@ -78,6 +78,16 @@ test('a module stands in the menu, and its page is text alone', async () => {
   await page.getByText('<img src=x onerror=alert(1)>', { exact: true }).waitFor()
   expect(await page.getByRole('cell', { name: '2 Kio' }).count()).toBe(1)
   expect(new URL(page.url()).pathname).toBe('/modules/sites')
+})
+
+test('a wide table scrolls by itself, not with the page', async () => {
+  const { page } = await opened()
+  await page.getByRole('cell', { name: '2 Kio' }).waitFor()
+  await page.setViewportSize({ width: 320, height: 700 })
+  const widths = (of: string) =>
+    page.locator(of).evaluate(({ scrollWidth, clientWidth }) => [scrollWidth > clientWidth, clientWidth <= 320])
+  expect(await widths('.scroll')).toEqual([true, true])
+  expect(await widths('html')).toEqual([false, true])
 })
 
 test('an action of a row asks first, tells its result and reads the list again', async () => {
