@@ -4,6 +4,9 @@ import { menuEntries, readMenuEntries } from '../wire/module-page.ts'
 import { Icon } from './icon.tsx'
 import { moduleIcon } from './module-icons.ts'
 
+/** One file with the entries: both draw the icons of modules, which the first load does not contain. */
+export { readPlaces } from './places.ts'
+
 /** The entries of modules in the menu, in the order of the modules. They load after the first page. */
 export function ModuleEntries() {
   const visit = visits.value

@@ -143,12 +143,12 @@ function isFree({ vmid, lock }: Container): boolean {
 }
 
 function toPlaces(): Command[] {
-  return (places.value ?? []).map(({ label, href }) => ({
+  return (places.value ?? []).map(({ label, href, drawn = ArrowUpRight }) => ({
     id: `place:${href}`,
     kind: 'place',
     title: label,
     more: href,
-    icon: ArrowUpRight,
+    icon: drawn,
     run(close) {
       close()
       if (!href.startsWith('/')) open(href, '_blank', 'noopener,noreferrer')

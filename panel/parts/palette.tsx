@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import { ranked } from '../nouns/ranking.ts'
 import { readContainers } from '../wire/containers.ts'
 import { readTargets } from '../wire/packages.ts'
-import { readPlaces, recent, remember } from '../wire/palette.ts'
+import { recent, remember } from '../wire/palette.ts'
 import { onSignOut } from '../wire/panel.ts'
 import { words } from '../words/words.ts'
 import { useAct } from './action.tsx'
@@ -71,7 +71,7 @@ function Open() {
   })
   useEffect(() => {
     void readContainers()
-    Promise.all([readTargets(), readPlaces()]).catch(() => {
+    Promise.all([readTargets(), import('./module-entries.tsx').then(({ readPlaces }) => readPlaces())]).catch(() => {
       isPartial.value = true
     })
     const outside = ({ target }: MouseEvent) => {

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
-import { type Shortcut, safeLink, shortcutsIn } from '../nouns/links.ts'
-import { api, onSignOut } from './panel.ts'
+import type { IconNode } from 'lucide'
+import type { Shortcut } from '../nouns/links.ts'
+import { onSignOut } from './panel.ts'
 
 const STORAGE_KEY = 'ops-panel.recent'
 const MAX_RECENT = 6
@@ -36,20 +37,7 @@ onSignOut(() => {
 })
 
 /** The links of dashboard shortcuts and modules; undefined until they are known. */
-export const places = signal<readonly Shortcut[]>()
-
-export async function readPlaces(): Promise<void> {
-  const [{ dashboard_shortcuts }, modules] = await Promise.all([
-    api('GET /api/settings/public'),
-    api('GET /api/modules'),
-  ])
-  const ofModules = modules.flatMap(({ is_core, is_enabled, nav_href, nav_label, name }) => {
-    const href = safeLink(nav_href)
-    // Core modules are pages of the panel.
-    return is_enabled && !is_core && href ? [{ label: nav_label ?? name, href }] : []
-  })
-  places.value = [...shortcutsIn(dashboard_shortcuts), ...ofModules]
-}
+export const places = signal<readonly (Shortcut & { drawn?: IconNode })[]>()
 
 onSignOut(() => {
   places.value = undefined
