@@ -10,10 +10,14 @@ import { environmentWith } from './with-modules.ts'
 const COUNT = 120
 /** More than a group of those left out shows at first. */
 const EMPTY = 30
+})
 
-async function opened() {
+/** As many as the panel reads of a forge. */
+const MANY = 1_000
+
+async function opened(count = COUNT) {
   const forge = await testForge()
-  for (let n = 0; n < COUNT; n += 1) {
+  for (let n = 0; n < count; n += 1) {
     const descriptor = { id: `module-${n}`, name: `Module ${n}`, version: '1.0.0', description: `Does ${n}.` }
     forge.put({
       name: descriptor.id,
@@ -106,4 +110,34 @@ test('a module whose code or files are not there has no link to its page, for it
   await page.getByRole('link', { name: 'Ouvrir fine' }).waitFor()
   await page.locator('.modules > li', { hasText: 'broken' }).getByText('Son code n’a pas pu être chargé').waitFor()
   expect(await page.getByRole('link', { name: /^Ouvrir/ }).count()).toBe(1)
+=======
+test('of a thousand modules, a bounded number of rows is rendered, and the filter narrows them at once', async () => {
+  const { page, available, rows } = await opened(MANY)
+  await available.getByText('50 modules sur 1000').waitFor({ timeout: 60_000 })
+  expect(await rows.count()).toBe(50)
+  const filter = page.getByRole('searchbox', { name: 'Filtrer par nom, description ou dépôt' })
+  /** The number of rows before the next picture, and the most at any time, as one types. */
+  const typed = (text: string) =>
+    filter.evaluate(async (input: HTMLInputElement, value) => {
+      const count = () => document.querySelectorAll('main .modules > li').length
+      let most = count()
+      const observer = new MutationObserver(() => {
+        most = Math.max(most, count())
+      })
+      observer.observe(document.body, { childList: true, subtree: true })
+      const before = count()
+      input.value = value
+      input.dispatchEvent(new InputEvent('input', { bubbles: true }))
+      await new Promise((resolve) => requestAnimationFrame(resolve))
+      observer.disconnect()
+      return { before, after: document.querySelectorAll('section:last-of-type > .modules > li').length, most }
+    }, text)
+  const bound = await page.locator('main .modules > li').count()
+  expect((await typed('module-99')).after).toBe(11)
+  expect((await typed('does 999.')).after).toBe(1)
+  const wide = await typed('module')
+  expect(wide.after).toBe(50)
+  expect(wide.most).toBeLessThanOrEqual(bound)
+  expect((await typed('')).after).toBe(50)
+  expect(await page.locator('main *').count()).toBeLessThan(2_000)
 })
