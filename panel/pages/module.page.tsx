@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { route } from '../router.ts'
+import { reconnects } from '../wire/connection.ts'
 import { useLoad } from '../wire/load.ts'
 import type { ModulePage as Page, Section } from '../wire/module-page.ts'
 import { api } from '../wire/panel.ts'
@@ -16,7 +17,10 @@ import { moduleWords, said } from './module/words.ts'
 export function ModulePage() {
   const say = moduleWords()
   const id = route.value?.params.module ?? ''
-  const load = useLoad((signal) => api('GET /api/module-pages/{id}', { params: { id }, signal }), [id])
+  const load = useLoad(
+    (signal) => api('GET /api/module-pages/{id}', { params: { id }, signal }),
+    [id, reconnects.value],
+  )
   const page = load.data.value
   return (
     <>

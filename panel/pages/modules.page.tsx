@@ -5,6 +5,7 @@ import { Action, useAct } from '../parts/action.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { deployment, followDeployment, keptDeployment } from '../wire/deployment.ts'
+import { reconnects } from '../wire/connection.ts'
 import { useLoad } from '../wire/load.ts'
 import { readMenuEntries } from '../wire/module-page.ts'
 import { api, isAdmin } from '../wire/panel.ts'
@@ -22,7 +23,8 @@ const READING_MS = 2_000
 /** Installed and available modules, and the progress of a change. */
 export function ModulesPage() {
   const say = words().modules
-  const installed = useLoad(readInstalled)
+  // A change of modules restarts the service, also one that was begun elsewhere.
+  const installed = useLoad(readInstalled, [reconnects.value])
   const filter = useSignal('')
   const isReading = useSignal(false)
   const offered = useLoad(

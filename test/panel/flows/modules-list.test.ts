@@ -10,7 +10,6 @@ import { environmentWith } from './with-modules.ts'
 const COUNT = 120
 /** More than a group of those left out shows at first. */
 const EMPTY = 30
-})
 
 /** As many as the panel reads of a forge. */
 const MANY = 1_000
@@ -110,7 +109,8 @@ test('a module whose code or files are not there has no link to its page, for it
   await page.getByRole('link', { name: 'Ouvrir fine' }).waitFor()
   await page.locator('.modules > li', { hasText: 'broken' }).getByText('Son code n’a pas pu être chargé').waitFor()
   expect(await page.getByRole('link', { name: /^Ouvrir/ }).count()).toBe(1)
-=======
+})
+
 test('of a thousand modules, a bounded number of rows is rendered, and the filter narrows them at once', async () => {
   const { page, available, rows } = await opened(MANY)
   await available.getByText('50 modules sur 1000').waitFor({ timeout: 60_000 })
