@@ -80,17 +80,17 @@ export default ({ z, defineFunction }) => [
     request: { params: z.object({ id: z.string() }) }, handler: ({ params }) => params,
   }),
   defineFunction({
-    method: 'POST', path: '/api/modules/probe/:id', auth: 'user', rateLimit: false, audit: false,
-    response: z.object({ id: z.string() }), request: { params: z.object({ id: z.string() }) },
-    handler: ({ params }) => params,
-  }),
-  defineFunction({
     method: 'GET', path: '/api/modules/probe/proof', auth: 'admin', stepUp: true, rateLimit: false,
     response: z.object({ proven: z.boolean() }), handler: () => ({ proven: true }),
   }),
   defineFunction({
     method: 'GET', path: '/api/modules/probe/long', auth: 'user', rateLimit: false, response: z.string(),
     handler: () => 'x'.repeat(1024 * 1024 + 1),
+  }),
+  defineFunction({
+    method: 'POST', path: '/api/modules/probe/:id', auth: 'user', rateLimit: false, audit: false,
+    response: z.object({ id: z.string() }), request: { params: z.object({ id: z.string() }) },
+    handler: ({ params }) => params,
   }),
 ]`
 
