@@ -52,7 +52,8 @@ export function ModuleFrame({ id, name, address, calls }: ModuleFrameProps) {
     /** The field in which the user types, and the time of the last key. */
     let typed: { field: HTMLElement; at: number } | undefined
     const pressed = ({ key, target, timeStamp }: KeyboardEvent) => {
-      const isField = target instanceof HTMLElement && target.matches('input, textarea')
+      // A question gives the focus back to the frame that it was asked for.
+      const isField = target instanceof HTMLElement && target.matches(':is(input, textarea):not(dialog *)')
       typed = isField && key !== 'Tab' ? { field: target, at: timeStamp } : undefined
     }
     const look = () => {
