@@ -39,14 +39,19 @@ export interface ChangeCommit {
   date: string
 }
 
-/** A tag's name by Git's rules (git-check-ref-format), as far as it consists of characters that can be seen. */
+/** Characters with a meaning of their own in Git's names, and those that cannot be seen. */
+const OTHER = String.raw`\s\p{C}\p{Default_Ignorable_Code_Point}\u2800~^:?*[\\./@`
+const PART = String.raw`(?:[^${OTHER}]|@+[^${OTHER}{])+@*`
+
+/**
+ * A tag's name by Git's rules (git-check-ref-format), as far as it consists of characters that can be seen. The pattern
+ * looks neither ahead nor back, which readers of the API's document may not know.
+ */
 export const TagName = z
   .string()
   .max(255)
-  .regex(
-    /^(?!@$|\/|\.|.*(?:@\{|\.\.|\/\/|\/\.|[./]$|\.lock(?:\/|$)))[^\s\p{C}\p{Default_Ignorable_Code_Point}\u2800~^:?*[\\]+$/u,
-    'le nom d’une étiquette (tag) de Git',
-  )
+  .regex(new RegExp(`^${PART}(?:[./]${PART})*$`, 'u'), 'le nom d’une étiquette (tag) de Git')
+  .refine((name) => !/\.lock(?:\/|$)/.test(name), 'le nom d’une étiquette (tag) de Git')
 
 /** Most entries of a list; the oldest ones are left out. */
 const MAX_TAGS = 50
