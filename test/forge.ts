@@ -125,6 +125,7 @@ export async function startForge({
     const [area, owner, name = '', kind, ...rest] = parts
     // Later versions find raw files.
     if (area === 'version') return send(response, 200, { version: forge.rawBroken ? '1.23.0' : '1.26.0' })
+    if (area === 'orgs' && owner === org && name === '') return send(response, 200, { id: 1, name: org, username: org })
     if (area === 'orgs' && owner === org && name === 'repos') {
       list(response, searchParams, signedIn)
       return

@@ -11,6 +11,7 @@ const FREQUENT_CHECKS = { Healthcheck: { Interval: SECOND, Timeout: 10 * SECOND,
 
 test('the service runs without rights except to its data, and leaves only its own files there', async () => {
   const service = await startContainer()
+  service.forge.put(repository('wordy', '1.0.0'))
 
   expect(await service.get('/api/settings')).toMatchObject({ status: 200 })
 
