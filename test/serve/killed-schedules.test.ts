@@ -193,6 +193,10 @@ describe.concurrent.each([1, 2])('with %i instances', (instances) => {
       running.push((await start()).child)
     }
     await pause(10_000)
+    // On a busy machine, a service needs longer than that for its start and a run.
+    const done = `SELECT count(*) AS n FROM schedule_runs WHERE state = 'done'`
+    const isOneDone = async () => (await db.query(Count, done)).some(({ n }) => n > 0)
+    await vi.waitUntil(isOneDone, { timeout: 60_000, interval: 200 })
 
     await settle(db)
     await checkAll(db, upgrades, 1)
