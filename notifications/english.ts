@@ -138,10 +138,6 @@ export const PAIRS: readonly (readonly [french: string, english: string])[] = [
   ['Son code a pris trop de mémoire{}.', 'Its code took too much memory{}.'],
   ['Son code a arrêté le service{}.', 'Its code ended the service{}.'],
   [
-    'Une erreur que son code n’a pas traitée a arrêté le service{} : {}',
-    'An error that its code did not handle ended the service{}: {}',
-  ],
-  [
     'Le service s’est arrêté ou bloqué sans que la cause soit connue : ce module, modifié en dernier, est mis à l’écart.',
     'The service ended or was blocked for an unknown reason, so this module, which was changed last, was taken out.',
   ],

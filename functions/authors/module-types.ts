@@ -112,7 +112,12 @@ export interface User {
 export interface Shared {
   host: Host
   /** The panel's database. Its tables change between versions. */
-  db: any
+  db: {
+    /** Returns the rows of a query, each parsed by the schema. */
+    query<row>(row: zod.ZodType<row>, sql: string, args?: unknown[]): Promise<row[]>
+    /** Returns the number of changed rows. */
+    run(sql: string, args?: unknown[]): Promise<number>
+  }
   store: Store
   /** The settings that the module has declared, with their defaults; secrets as texts, undefined when not set. */
   moduleSettings(): Promise<any>

@@ -256,14 +256,16 @@ test('an output of one endless line is cut, and outputs of many jobs are bounded
     event('upgrade_failed', { ...EXAMPLES.upgrade_failed, job: `job-${n}` }),
   )
   const outputs = new Map(jobs.map((_, n) => [`job-${n}`, `${'x'.repeat(2_000_000)}\n`]))
-  const began = performance.now()
+  const began = process.threadCpuUsage()
 
   const { text } = composeMessage(jobs, { ...EN, outputs })
 
+  const { user, system } = process.threadCpuUsage(began)
   expect(text.match(/End of the output/g)).toHaveLength(3)
   expect(text).toContain(`${'x'.repeat(299)}…`)
   expect(text.length).toBeLessThan(10_000)
-  expect(performance.now() - began).toBeLessThan(1_000)
+  // Time of the processor: a busy machine takes longer by the clock.
+  expect((user + system) / 1_000).toBeLessThan(1_000)
 })
 
 test('names and reasons from a host neither break a line nor turn what follows, and are cut', () => {
